@@ -1,0 +1,42 @@
+//! `instances!`: a `static` for each instance, and a `const` whose evaluation is its check.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use syn::{ExprStruct, PathArguments};
+
+use crate::ast::Instance;
+use crate::parse;
+use crate::spans::Ends;
+
+/// Expands the entries.
+pub fn expand(input: TokenStream) -> TokenStream {
+    match parse::instances(input) {
+        Ok(entries) => entries.into_iter().map(instance).collect(),
+        Err(error) => error.to_compile_error(),
+    }
+}
+
+fn instance(entry: Instance) -> TokenStream {
+    let Instance { attributes, visibility, name, mut value } = entry;
+    let kernel = value.path.clone();
+    let generic = kernel.segments.last().is_some_and(|last| matches!(last.arguments, PathArguments::AngleBracketed(_)));
+    if generic {
+        value.fields.push(syn::parse_quote!(types: ::core::marker::PhantomData));
+    }
+    let text = name.to_string();
+    let check = check(&value);
+    quote! {
+        #(#attributes)*
+        #visibility static #name: ::quadpair::Instance<#kernel> = ::quadpair::Instance::new(#text, #value);
+        #[allow(long_running_const_eval)]
+        const _: () = #check;
+    }
+}
+
+/// `value.check()`, shown under the value: there rustc begins its account of a broken rule.
+fn check(value: &ExprStruct) -> TokenStream {
+    let ends = Ends::of(value);
+    let method = Ident::new("check", ends.last);
+    let arguments = ends.parenthesize(TokenStream::new());
+    quote!(#value.#method #arguments)
+}

@@ -1,0 +1,27 @@
+//! From items to what rustc compiles.
+//!
+//! `body` rewrites a function body: it walks the author's tree, finds the stage of each expression and replaces the
+//! run-time ones. `call`, `operator`, `control` and `assign` each do one kind of expression. `kernel`, `device` and
+//! `instances` print the items around it.
+
+mod assign;
+mod body;
+mod call;
+mod control;
+pub mod device;
+pub mod instances;
+pub mod kernel;
+mod operator;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::errors::Errors;
+
+/// The body if nothing is wrong, else the errors in its place: the item exists, so that one mistake gives one message.
+fn shell(errors: &Errors, body: TokenStream) -> TokenStream {
+    match errors.tokens() {
+        Some(errors) => quote!({ #errors }),
+        None => body,
+    }
+}

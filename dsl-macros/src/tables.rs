@@ -1,0 +1,61 @@
+//! The names that the rewriting knows.
+//!
+//! Everything else follows from syntax: a call with a run-time argument is traced whatever its name is. Only calls
+//! without one need a table, `zeros(..)` say, and so do the places where a plain number stands for a tile, as in
+//! `maximum(x, 0.0)`.
+
+/// Functions that make run-time values from comptime ones, or have effects without taking any value.
+const GENERATORS: &[&str] = &[
+    "program_id",
+    "num_programs",
+    "arange",
+    "full",
+    "zeros",
+    "scalar",
+    "shared",
+    "barrier",
+    "load",
+    "load_masked",
+    "store",
+    "store_masked",
+    "maximum",
+    "minimum",
+    "select",
+    "fma",
+    "exp2",
+    "log2",
+    "mma",
+    "dot",
+    "inline_asm_elementwise",
+    "device_assert",
+    "static_assert",
+];
+
+/// Methods of run-time values whose results are comptime: they read a type, so they take no trace.
+const ACCESSORS: &[&str] = &["layout", "shape", "dtype", "len"];
+
+/// Arguments of functions that may be a tile or a number.
+const FUNCTION_OPERANDS: &[(&str, &[usize])] = &[
+    ("maximum", &[0, 1]),
+    ("minimum", &[0, 1]),
+    ("select", &[1, 2]),
+    ("fma", &[0, 1, 2]),
+    ("full", &[1]),
+    ("scalar", &[0]),
+    ("load_masked", &[2]),
+];
+
+/// Whether calls of this function are traced whatever the arguments are.
+pub fn is_generator(function: &str) -> bool {
+    GENERATORS.contains(&function)
+}
+
+/// Whether this method of a run-time value gives a comptime one.
+pub fn is_accessor(method: &str) -> bool {
+    ACCESSORS.contains(&method)
+}
+
+/// Whether the argument of this function at this position may be a tile or a number.
+pub fn is_operand(function: &str, position: usize) -> bool {
+    FUNCTION_OPERANDS.iter().any(|(name, positions)| *name == function && positions.contains(&position))
+}

@@ -1,0 +1,270 @@
+//! Operations, values and their types. Everything is `Copy` and can be built in a `const`.
+
+use core::panic::Location;
+
+use quadpair_layouts::{Layout, SharedLayout};
+
+use crate::element::DType;
+
+/// The most tiles that one inline assembly takes.
+pub const MAX_ASM_ARGS: usize = 8;
+
+/// A value, by number, in the order of definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Value(pub(crate) u32);
+
+impl Value {
+    /// Its number.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Whether elements are addresses, and of what kind of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pointer {
+    /// Plain elements.
+    No,
+    /// Addresses of elements that may be read.
+    Read,
+    /// Addresses of elements that may be read and written.
+    Write,
+}
+
+/// The type of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TileType {
+    /// The element type, or what the addresses point to.
+    pub dtype: DType,
+    /// Whether the elements are addresses.
+    pub pointer: Pointer,
+    /// Where each element lives; `None` for a scalar, which every thread has.
+    pub layout: Option<Layout>,
+}
+
+impl TileType {
+    /// A scalar's type.
+    pub const fn scalar(dtype: DType) -> Self {
+        TileType { dtype, pointer: Pointer::No, layout: None }
+    }
+
+    /// A tile's type.
+    pub const fn tile(dtype: DType, layout: Layout) -> Self {
+        TileType { dtype, pointer: Pointer::No, layout: Some(layout) }
+    }
+
+    /// The same elements in another layout.
+    pub const fn with_layout(self, layout: Option<Layout>) -> Self {
+        TileType { layout, ..self }
+    }
+
+    /// The same layout with other elements.
+    pub const fn with_dtype(self, dtype: DType) -> Self {
+        TileType { dtype, pointer: Pointer::No, layout: self.layout }
+    }
+
+    /// Whether the elements are addresses.
+    pub const fn is_pointer(&self) -> bool {
+        !matches!(self.pointer, Pointer::No)
+    }
+}
+
+/// A view of a shared-memory allocation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Memory {
+    /// Which allocation.
+    pub allocation: u32,
+    /// Element type.
+    pub dtype: DType,
+    /// Where each element of the view lies, in elements from the start of the allocation.
+    pub layout: SharedLayout,
+    /// Elements added at run time.
+    pub offset: Option<Value>,
+}
+
+/// Elementwise operations on one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum UnaryOp {
+    Neg,
+    Not,
+    Abs,
+    Exp2,
+    Log2,
+    Sqrt,
+    Rsqrt,
+}
+
+/// Elementwise operations on two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum BinaryOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    Shl,
+    Shr,
+}
+
+/// Elementwise comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum CompareOp {
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Eq,
+    Ne,
+}
+
+/// What a reduction combines with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum ReduceOp {
+    Sum,
+    Max,
+    Min,
+}
+
+/// What an operation does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum OpKind {
+    /// Nothing: a place not yet written.
+    None,
+    /// A run-time argument of the kernel, by position.
+    Parameter {
+        /// Its name.
+        name: &'static str,
+        /// Its position.
+        index: u32,
+    },
+    /// An integer or `bool` scalar known at compile time.
+    Integer(i64),
+    /// A floating-point scalar known at compile time.
+    Float(f64),
+    /// The block's number along an axis of the grid.
+    ProgramId(u32),
+    /// The grid's extent along an axis.
+    NumPrograms(u32),
+    /// 0, 1, 2, … along the tile.
+    Arange,
+    /// A scalar in every element.
+    Splat(Value),
+    /// Elementwise, one operand.
+    Unary(UnaryOp, Value),
+    /// Elementwise, two operands; scalars and extents of 1 broadcast.
+    Binary(BinaryOp, Value, Value),
+    /// Elementwise comparison; scalars and extents of 1 broadcast.
+    Compare(CompareOp, Value, Value),
+    /// The second where the first holds, else the third.
+    Select(Value, Value, Value),
+    /// a * b + c, rounded once.
+    Fma(Value, Value, Value),
+    /// Elementwise conversion to the result's element type.
+    Cast(Value),
+    /// A promise: the scalar, or the address in elements, is a multiple of the number.
+    MultipleOf(Value, u32),
+    /// Reads global memory; where the mask does not hold, gives the other value and reads nothing.
+    Load {
+        /// Addresses.
+        pointer: Value,
+        /// Where to read.
+        mask: Option<Value>,
+        /// What to give elsewhere.
+        other: Option<Value>,
+    },
+    /// Writes global memory where the mask holds.
+    Store {
+        /// Addresses.
+        pointer: Value,
+        /// Elements.
+        value: Value,
+        /// Where to write.
+        mask: Option<Value>,
+    },
+    /// The same registers under other coordinates: reshape, permute, expand_dims.
+    Relabel(Value),
+    /// Extents of 1 grown to the result's.
+    Broadcast(Value),
+    /// Combines along an axis, which the result lacks.
+    Reduce(ReduceOp, Value, u32),
+    /// The same tile in the result's layout.
+    Convert(Value),
+    /// Makes shared memory.
+    Allocate(Memory),
+    /// Writes a tile to shared memory.
+    SharedStore(Memory, Value),
+    /// Reads a tile from shared memory.
+    SharedLoad(Memory),
+    /// Waits until every thread of the block is here and its shared-memory accesses are done.
+    Barrier,
+    /// a b + c on the matrix unit.
+    Mma(Value, Value, Value),
+    /// a b + c with fused multiply-adds.
+    Dot(Value, Value, Value),
+    /// Inline assembly over packs of elements.
+    Asm {
+        /// The text; `$0`.. are the results' registers, then the operands'.
+        text: &'static str,
+        /// Operands; unused places repeat the first.
+        args: [Value; MAX_ASM_ARGS],
+        /// How many operands.
+        count: u32,
+        /// Elements a call.
+        pack: u32,
+    },
+    /// Stops the kernel where the scalar or any element is false.
+    Assert(Value, &'static str),
+    /// Opens a loop over lo, lo + step, … below hi; the result is the index.
+    For {
+        /// First index.
+        lo: Value,
+        /// Bound, excluded.
+        hi: Value,
+        /// Step, positive.
+        step: Value,
+    },
+    /// Brings a value into the loop just opened; the result is its name inside.
+    Carry(Value),
+    /// Ends an iteration's value; the result is the value after the loop.
+    Yield {
+        /// The [`OpKind::Carry`]'s result.
+        carried: Value,
+        /// Its value for the next iteration.
+        next: Value,
+    },
+    /// Closes a loop.
+    EndFor,
+    /// Opens a branch on a scalar.
+    If(Value),
+    /// The other side of the branch.
+    Else,
+    /// The first after the true side, the second after the other.
+    Merge(Value, Value),
+    /// Closes a branch.
+    EndIf,
+}
+
+/// An operation: what it does, what it gives and where it was written.
+#[derive(Clone, Copy, Debug)]
+pub struct Op {
+    /// What it does.
+    pub kind: OpKind,
+    /// The type of its result; results are numbered in order.
+    pub result: Option<TileType>,
+    /// The author's line.
+    pub at: &'static Location<'static>,
+}
+
+impl Op {
+    /// A place for an operation.
+    pub const NONE: Op = Op { kind: OpKind::None, result: None, at: Location::caller() };
+}

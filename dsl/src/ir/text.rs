@@ -1,0 +1,113 @@
+//! The readable form of a function: one operation a line, `v3: f32 [64, 32] = ...`, brackets indented.
+//!
+//! Layouts are numbered in the order that they first appear and spelt out once, under the operations.
+
+use std::fmt;
+
+use quadpair_layouts::Layout;
+
+use super::{Function, Memory, Op, OpKind, Pointer, TileType, Value};
+
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "kernel {} on {} warps", self.name, self.warps)?;
+        let mut layouts = Layouts(Vec::new());
+        let (mut depth, mut number) = (1, 0);
+        for op in &self.ops {
+            if matches!(op.kind, OpKind::EndFor | OpKind::EndIf | OpKind::Else) {
+                depth -= 1;
+            }
+            write!(f, "{:indent$}", "", indent = depth * 4)?;
+            if let Some(ty) = &op.result {
+                write!(f, "v{number}: {} = ", layouts.type_text(ty))?;
+                number += 1;
+            }
+            writeln!(f, "{}", operation(op))?;
+            if matches!(op.kind, OpKind::For { .. } | OpKind::If(_) | OpKind::Else) {
+                depth += 1;
+            }
+        }
+        for (i, layout) in layouts.0.iter().enumerate() {
+            writeln!(f, "#{i} = {layout}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The layouts seen so far.
+struct Layouts(Vec<Layout>);
+
+impl Layouts {
+    fn number(&mut self, layout: &Layout) -> usize {
+        self.0.iter().position(|known| known.equals(layout)).unwrap_or_else(|| {
+            self.0.push(*layout);
+            self.0.len() - 1
+        })
+    }
+
+    fn type_text(&mut self, ty: &TileType) -> String {
+        let star = match ty.pointer {
+            Pointer::No => "",
+            Pointer::Read => "*const ",
+            Pointer::Write => "*mut ",
+        };
+        let name = ty.dtype.name();
+        match &ty.layout {
+            None => format!("{star}{name}"),
+            Some(layout) => format!("{star}{name} {} #{}", layout.shape(), self.number(layout)),
+        }
+    }
+}
+
+fn v(value: Value) -> String {
+    format!("v{}", value.index())
+}
+
+fn memory(memory: &Memory) -> String {
+    let offset = memory.offset.map_or(String::new(), |offset| format!(" + {}", v(offset)));
+    format!("shared{}{offset} ({} {})", memory.allocation, memory.dtype.name(), memory.layout.shape())
+}
+
+fn operation(op: &Op) -> String {
+    let operands = || op.kind.operands().into_iter().map(v).collect::<Vec<_>>().join(", ");
+    let named = |name: &str| format!("{name} {}", operands());
+    match op.kind {
+        OpKind::None => "none".to_owned(),
+        OpKind::Parameter { name, index } => format!("parameter {index} {name}"),
+        OpKind::Integer(value) => value.to_string(),
+        OpKind::Float(value) => format!("{value:?}"),
+        OpKind::ProgramId(axis) => format!("program_id {axis}"),
+        OpKind::NumPrograms(axis) => format!("num_programs {axis}"),
+        OpKind::Arange => "arange".to_owned(),
+        OpKind::Splat(_) => named("splat"),
+        OpKind::Unary(unary, _) => named(&format!("{unary:?}").to_lowercase()),
+        OpKind::Binary(binary, ..) => named(&format!("{binary:?}").to_lowercase()),
+        OpKind::Compare(compare, ..) => named(&format!("{compare:?}").to_lowercase()),
+        OpKind::Select(..) => named("select"),
+        OpKind::Fma(..) => named("fma"),
+        OpKind::Cast(_) => named("cast"),
+        OpKind::MultipleOf(a, n) => format!("multiple_of {} {n}", v(a)),
+        OpKind::Load { .. } => named("load"),
+        OpKind::Store { .. } => named("store"),
+        OpKind::Relabel(_) => named("relabel"),
+        OpKind::Broadcast(_) => named("broadcast"),
+        OpKind::Reduce(reduce, a, axis) => format!("reduce {} {} axis {axis}", format!("{reduce:?}").to_lowercase(), v(a)),
+        OpKind::Convert(_) => named("convert"),
+        OpKind::Allocate(ref place) => format!("allocate {}", memory(place)),
+        OpKind::SharedStore(ref place, value) => format!("store {} to {}", v(value), memory(place)),
+        OpKind::SharedLoad(ref place) => format!("load {}", memory(place)),
+        OpKind::Barrier => "barrier".to_owned(),
+        OpKind::Mma(..) => named("mma"),
+        OpKind::Dot(..) => named("dot"),
+        OpKind::Asm { text, pack, .. } => format!("asm {text:?} pack {pack} of {}", operands()),
+        OpKind::Assert(condition, message) => format!("assert {} {message:?}", v(condition)),
+        OpKind::For { lo, hi, step } => format!("for {} .. {} by {}", v(lo), v(hi), v(step)),
+        OpKind::Carry(_) => named("carry"),
+        OpKind::Yield { carried, next } => format!("yield {} = {}", v(carried), v(next)),
+        OpKind::EndFor => "end for".to_owned(),
+        OpKind::If(_) => named("if"),
+        OpKind::Else => "else".to_owned(),
+        OpKind::Merge(..) => named("merge"),
+        OpKind::EndIf => "end if".to_owned(),
+    }
+}

@@ -1,0 +1,25 @@
+//! The language: what a kernel's body is made of.
+//!
+//! A `#[kernel]` function is ordinary Rust with two kinds of values. *Comptime* values are Rust's own: numbers, structs,
+//! layouts; they are known for each instance. *Run-time* values are [`Tile`]s (a scalar is a tile of rank 0) and
+//! [`Shared`] memory views; what the body does with them is recorded on a [`Trace`]. The macro passes the trace along:
+//! an author writes `x.reduce_max(1)` and `exp2(y)`, and both are calls with the trace as first argument.
+//!
+//! Every operation is a `const fn`. So one and the same function is the check that the Rust compiler evaluates for each
+//! instance and the recording that the backend lowers: a broken typing rule fails `cargo check` at the author's
+//! expression, and an instance made at run time gets the same words as a [`TraceError`].
+
+pub mod control;
+mod operand;
+pub mod operators;
+mod ops;
+mod shared;
+mod tile;
+mod trace;
+
+pub use control::Carried;
+pub use operand::{Lift, Operand};
+pub use ops::*;
+pub use shared::{Shared, barrier, shared};
+pub use tile::Tile;
+pub use trace::{Trace, TraceError};

@@ -1,0 +1,470 @@
+//! The operations of the language, but for operators, shared memory and control.
+
+use quadpair_layouts::{ConversionKind, Error, Layout, Text, convert, typing};
+
+use crate::element::{DType, Element};
+use crate::ir::{BinaryOp, MAX_ASM_ARGS, OpKind, Pointer, ReduceOp, TileType, UnaryOp};
+use crate::lang::operators::{both, common_layout};
+use crate::lang::{Operand, Tile, Trace};
+
+/// An error's text, opened with the operation's name.
+pub(crate) const fn text(op: &str) -> Text {
+    Text::new(op).push(": ")
+}
+
+/// Names a value's type in an error's text: `f16 [64, 32]`.
+pub(crate) const fn describe(text: Text, tile: &Tile) -> Text {
+    let text = if tile.ty.is_pointer() { text.push("address of ") } else { text };
+    let text = text.push(tile.ty.dtype.name());
+    match tile.ty.layout {
+        None => text,
+        Some(layout) => text.push(" ").shape(&layout.shape()),
+    }
+}
+
+/// The block's number along axis 0, 1 or 2 of the grid, `i32`.
+#[track_caller]
+pub const fn program_id(trace: &mut Trace<'_>, axis: usize) -> Tile {
+    check_axis(trace, "program_id", axis, 3);
+    trace.emit(OpKind::ProgramId(axis as u32), TileType::scalar(DType::I32))
+}
+
+/// The grid's extent along axis 0, 1 or 2, `i32`.
+#[track_caller]
+pub const fn num_programs(trace: &mut Trace<'_>, axis: usize) -> Tile {
+    check_axis(trace, "num_programs", axis, 3);
+    trace.emit(OpKind::NumPrograms(axis as u32), TileType::scalar(DType::I32))
+}
+
+#[track_caller]
+const fn check_axis(trace: &mut Trace<'_>, op: &str, axis: usize, rank: usize) {
+    if axis >= rank {
+        trace.fail(text(op).push("axis ").number(axis).push(" of ").number(rank));
+    }
+}
+
+/// 0, 1, 2, … along a layout of rank 1, `i32`.
+#[track_caller]
+pub const fn arange(trace: &mut Trace<'_>, layout: Layout) -> Tile {
+    let layout = trace.given("arange", layout);
+    if layout.shape().rank() != 1 && !trace.failed() {
+        let text = text("arange").push("the layout must have rank 1, this one is of ").shape(&layout.shape());
+        trace.fail(text.push("; take the slice of it along the dimension you want"));
+    }
+    trace.emit(OpKind::Arange, TileType::tile(DType::I32, layout))
+}
+
+/// One value in every element. `full::<f32>(layout, -1.0)`
+#[track_caller]
+pub const fn full<T: Element>(trace: &mut Trace<'_>, layout: Layout, value: Operand) -> Tile {
+    let layout = trace.given("full", layout);
+    let value = scalar::<T>(trace, value);
+    trace.emit(OpKind::Splat(value.value), TileType::tile(T::DTYPE, layout))
+}
+
+/// Zero in every element. `zeros::<f32>(layout)`
+#[track_caller]
+pub const fn zeros<T: Element>(trace: &mut Trace<'_>, layout: Layout) -> Tile {
+    full::<T>(trace, layout, if T::DTYPE.is_float() { Operand::Float(0.0) } else { Operand::Int(0) })
+}
+
+/// A comptime number as a run-time scalar. `scalar::<i32>(0)`
+#[track_caller]
+pub const fn scalar<T: Element>(trace: &mut Trace<'_>, value: Operand) -> Tile {
+    let value = value.tile(trace, "scalar", T::DTYPE);
+    if !value.is_scalar() || !value.ty.dtype.is(T::DTYPE) || value.ty.is_pointer() {
+        let text = text("a scalar").push(T::DTYPE.name()).push(" is wanted, this is ");
+        trace.fail(describe(text, &value));
+    }
+    value
+}
+
+/// Reads the elements at these addresses.
+#[track_caller]
+pub const fn load(trace: &mut Trace<'_>, pointer: Tile) -> Tile {
+    let ty = pointed_to(trace, "load", &pointer);
+    trace.emit(OpKind::Load { pointer: pointer.value, mask: None, other: None }, ty)
+}
+
+/// Reads the elements at these addresses where the mask holds; gives `other` elsewhere and touches nothing there.
+#[track_caller]
+pub const fn load_masked(trace: &mut Trace<'_>, pointer: Tile, mask: Tile, other: Operand) -> Tile {
+    let ty = pointed_to(trace, "load_masked", &pointer);
+    check_mask(trace, "load_masked", &pointer, &mask);
+    let other = other.tile(trace, "load_masked", ty.dtype);
+    if !other.ty.dtype.is(ty.dtype) {
+        trace.fail(describe(text("load_masked").push("other is "), &other).push(", the elements are ").push(ty.dtype.name()));
+    }
+    covers(trace, "load_masked", &pointer, &other);
+    trace.emit(OpKind::Load { pointer: pointer.value, mask: Some(mask.value), other: Some(other.value) }, ty)
+}
+
+/// Writes the elements to these addresses.
+#[track_caller]
+pub const fn store(trace: &mut Trace<'_>, pointer: Tile, value: Tile) {
+    check_store(trace, "store", &pointer, &value);
+    trace.effect(OpKind::Store { pointer: pointer.value, value: value.value, mask: None });
+}
+
+/// Writes the elements to these addresses where the mask holds.
+#[track_caller]
+pub const fn store_masked(trace: &mut Trace<'_>, pointer: Tile, value: Tile, mask: Tile) {
+    check_store(trace, "store_masked", &pointer, &value);
+    check_mask(trace, "store_masked", &pointer, &mask);
+    trace.effect(OpKind::Store { pointer: pointer.value, value: value.value, mask: Some(mask.value) });
+}
+
+#[track_caller]
+const fn pointed_to(trace: &mut Trace<'_>, op: &str, pointer: &Tile) -> TileType {
+    if !pointer.ty.is_pointer() {
+        trace.fail(describe(text(op).push("addresses are wanted, this is "), pointer));
+    }
+    TileType { pointer: Pointer::No, ..pointer.ty }
+}
+
+#[track_caller]
+const fn check_store(trace: &mut Trace<'_>, op: &str, pointer: &Tile, value: &Tile) {
+    pointed_to(trace, op, pointer);
+    if matches!(pointer.ty.pointer, Pointer::Read) {
+        trace.fail(text(op).push("the memory is only read; declare the kernel's parameter as PtrMut"));
+    }
+    if !value.ty.dtype.is(pointer.ty.dtype) || value.ty.is_pointer() {
+        let text = describe(text(op), value).push(" to memory of ").push(pointer.ty.dtype.name());
+        trace.fail(text.push("; convert the tile with `as`"));
+    }
+    covers(trace, op, pointer, value);
+}
+
+#[track_caller]
+const fn check_mask(trace: &mut Trace<'_>, op: &str, pointer: &Tile, mask: &Tile) {
+    if !mask.ty.dtype.is(DType::Bool) || mask.ty.is_pointer() {
+        trace.fail(describe(text(op).push("a mask is bool, this is "), mask));
+    }
+    covers(trace, op, pointer, mask);
+}
+
+/// A value beside addresses has their layout, or broadcasts to it.
+#[track_caller]
+const fn covers(trace: &mut Trace<'_>, op: &str, pointer: &Tile, value: &Tile) {
+    let common = common_layout(trace, op, pointer, value);
+    let same = match (&common, &pointer.ty.layout) {
+        (Some(common), Some(own)) => common.same_tile(own),
+        (None, None) => true,
+        _ => false,
+    };
+    if !same && !trace.failed() {
+        let text = describe(describe(text(op), value).push(" beside "), pointer);
+        trace.fail(text.push("; the addresses must have the full shape"));
+    }
+}
+
+/// The larger of the two, elementwise; a number wins over NaN.
+#[track_caller]
+pub const fn maximum(trace: &mut Trace<'_>, a: Operand, b: Operand) -> Tile {
+    extremum(trace, "maximum", BinaryOp::Max, a, b)
+}
+
+/// The smaller of the two, elementwise; a number wins over NaN.
+#[track_caller]
+pub const fn minimum(trace: &mut Trace<'_>, a: Operand, b: Operand) -> Tile {
+    extremum(trace, "minimum", BinaryOp::Min, a, b)
+}
+
+#[track_caller]
+const fn extremum(trace: &mut Trace<'_>, name: &str, op: BinaryOp, a: Operand, b: Operand) -> Tile {
+    let (a, b, ty) = both(trace, name, a, b);
+    if matches!(ty.dtype, DType::Bool) {
+        trace.fail(text(name).push("bool has no order; use & or |"));
+    }
+    trace.emit(OpKind::Binary(op, a.value, b.value), ty)
+}
+
+/// `a` where the condition holds, else `b`, elementwise.
+#[track_caller]
+pub const fn select(trace: &mut Trace<'_>, condition: Tile, a: Operand, b: Operand) -> Tile {
+    let (a, b, ty) = both(trace, "select", a, b);
+    if !condition.ty.dtype.is(DType::Bool) || condition.ty.is_pointer() {
+        trace.fail(describe(text("select").push("a condition is bool, this is "), &condition));
+    }
+    let either = Tile { value: a.value, ty };
+    let layout = common_layout(trace, "select", &condition, &either);
+    trace.emit(OpKind::Select(condition.value, a.value, b.value), ty.with_layout(layout))
+}
+
+/// `a * b + c`, rounded once, elementwise.
+#[track_caller]
+pub const fn fma(trace: &mut Trace<'_>, a: Operand, b: Operand, c: Operand) -> Tile {
+    let (a, b, ty) = both(trace, "fma", a, b);
+    let (_, c, sum) = both(trace, "fma", Operand::Tile(Tile { value: a.value, ty }), c);
+    if !ty.dtype.is_float() {
+        trace.fail(text("fma").push("floating-point tiles are wanted, these are ").push(ty.dtype.name()));
+    }
+    trace.emit(OpKind::Fma(a.value, b.value, c.value), sum)
+}
+
+/// 2 to the power, elementwise, `f32`.
+#[track_caller]
+pub const fn exp2(trace: &mut Trace<'_>, x: Tile) -> Tile {
+    function(trace, "exp2", UnaryOp::Exp2, x)
+}
+
+/// The logarithm to base 2, elementwise, `f32`.
+#[track_caller]
+pub const fn log2(trace: &mut Trace<'_>, x: Tile) -> Tile {
+    function(trace, "log2", UnaryOp::Log2, x)
+}
+
+/// The square root, elementwise, `f32`.
+#[track_caller]
+pub const fn sqrt(trace: &mut Trace<'_>, x: Tile) -> Tile {
+    function(trace, "sqrt", UnaryOp::Sqrt, x)
+}
+
+/// One over the square root, elementwise, `f32`.
+#[track_caller]
+pub const fn rsqrt(trace: &mut Trace<'_>, x: Tile) -> Tile {
+    function(trace, "rsqrt", UnaryOp::Rsqrt, x)
+}
+
+/// The absolute value, elementwise.
+#[track_caller]
+pub const fn abs(trace: &mut Trace<'_>, x: Tile) -> Tile {
+    if x.ty.is_pointer() || matches!(x.ty.dtype, DType::Bool) {
+        trace.fail(describe(text("abs"), &x).push(" has no absolute value"));
+    }
+    trace.emit(OpKind::Unary(UnaryOp::Abs, x.value), x.ty)
+}
+
+#[track_caller]
+const fn function(trace: &mut Trace<'_>, name: &str, op: UnaryOp, x: Tile) -> Tile {
+    if !x.ty.dtype.is(DType::F32) || x.ty.is_pointer() {
+        trace.fail(describe(text(name).push("f32 is wanted, this is "), &x).push("; convert it with `as f32`"));
+    }
+    trace.emit(OpKind::Unary(op, x.value), x.ty)
+}
+
+/// A promise: the scalar is a multiple of `n`, or the address is that of an element whose number is, counted from
+/// address 0. Wider memory accesses follow from it; a promise that does not hold makes them fault.
+#[track_caller]
+pub const fn multiple_of(trace: &mut Trace<'_>, x: Tile, n: usize) -> Tile {
+    if !n.is_power_of_two() {
+        trace.fail(text("multiple_of").number(n).push(" is no power of two"));
+    }
+    if !x.ty.is_pointer() && !x.ty.dtype.is_integer() {
+        trace.fail(describe(text("multiple_of").push("an address or an integer is wanted, this is "), &x));
+    }
+    trace.emit(OpKind::MultipleOf(x.value, n as u32), x.ty)
+}
+
+/// a b + c on the matrix unit: `a` is [M, K], `b` is [K, N], `c` and the result are [M, N].
+///
+/// The layouts must be those of the unit's fragments, as [`Mma`](quadpair_layouts::Mma) gives them.
+#[track_caller]
+pub const fn mma(trace: &mut Trace<'_>, a: Tile, b: Tile, c: Tile) -> Tile {
+    matrix_product(trace, "mma", a, b, c);
+    if !(a.ty.dtype.is(DType::F16) && b.ty.dtype.is(DType::F16) && c.ty.dtype.is(DType::F32)) {
+        let text = describe(describe(text("mma").push("m8n8k4 multiplies f16 by f16 into f32; these are "), &a), &b);
+        trace.fail(describe(text.push(" and "), &c));
+    }
+    trace.emit(OpKind::Mma(a.value, b.value, c.value), c.ty)
+}
+
+/// a b + c with fused multiply-adds in the accumulator's type: `a` is [M, K], `b` is [K, N], `c` and the result are
+/// [M, N].
+///
+/// Every thread must hold all of k for its rows and columns, as [`Layout::operand_a`] and [`Layout::operand_b`] of
+/// the accumulator's layout do.
+#[track_caller]
+pub const fn dot(trace: &mut Trace<'_>, a: Tile, b: Tile, c: Tile) -> Tile {
+    matrix_product(trace, "dot", a, b, c);
+    if !(a.ty.dtype.is(b.ty.dtype) && a.ty.dtype.is_float() && c.ty.dtype.is(DType::F32)) {
+        let text = describe(text("dot").push("two tiles of one floating-point type into f32 are wanted; these are "), &a);
+        trace.fail(describe(describe(text.push(", "), &b).push(" and "), &c));
+    }
+    trace.emit(OpKind::Dot(a.value, b.value, c.value), c.ty)
+}
+
+#[track_caller]
+const fn matrix_product(trace: &mut Trace<'_>, op: &str, a: Tile, b: Tile, c: Tile) {
+    let (Some(left), Some(right), Some(sum)) = (&a.ty.layout, &b.ty.layout, &c.ty.layout) else {
+        trace.fail(text(op).push("a scalar where a tile of rank 2 is wanted"));
+        return;
+    };
+    let plan = match op.as_bytes() {
+        b"dot" => typing::dot(left, right, sum),
+        _ => typing::mma(left, right, sum),
+    };
+    if let Err(error) = plan {
+        trace.broken(op, error);
+    }
+}
+
+/// Inline assembly over packs of elements: `pack` elements of each operand, and of the result, a call.
+///
+/// In the text `$0`, `$1`, … are 32-bit registers (64-bit for 64-bit elements): first the result's, then each operand's,
+/// elements of 16 bits two to a register. A pack is `pack` consecutive registers of a thread. Operands broadcast.
+#[track_caller]
+pub const fn inline_asm_elementwise<T: Element, const N: usize>(
+    trace: &mut Trace<'_>,
+    assembly: &'static str,
+    args: [Tile; N],
+    pack: usize,
+) -> Tile {
+    if N == 0 || N > MAX_ASM_ARGS {
+        trace.fail(text("inline_asm_elementwise").number(N).push(" operands; 1 to ").number(MAX_ASM_ARGS).push(" are possible"));
+        return scalar::<T>(trace, Operand::Int(0));
+    }
+    let mut values = [args[0].value; MAX_ASM_ARGS];
+    let mut whole = args[0];
+    let mut i = 0;
+    while i < N {
+        let layout = common_layout(trace, "inline_asm_elementwise", &whole, &args[i]);
+        whole.ty = whole.ty.with_layout(layout);
+        values[i] = args[i].value;
+        i += 1;
+    }
+    let registers = if whole.is_scalar() { 1 } else { whole.layout().registers() };
+    if pack == 0 || !registers.is_multiple_of(pack) {
+        let text = text("inline_asm_elementwise").push("pack ").number(pack).push(" does not divide the ");
+        trace.fail(text.number(registers).push(" elements of a thread"));
+    }
+    let kind = OpKind::Asm { text: assembly, args: values, count: N as u32, pack: pack as u32 };
+    trace.emit(kind, whole.ty.with_dtype(T::DTYPE))
+}
+
+/// Stops the kernel with this message where the condition is false for any element.
+#[track_caller]
+pub const fn device_assert(trace: &mut Trace<'_>, condition: Tile, message: &'static str) {
+    if !condition.ty.dtype.is(DType::Bool) || condition.ty.is_pointer() {
+        trace.fail(describe(text("device_assert").push("a condition is bool, this is "), &condition));
+    }
+    trace.effect(OpKind::Assert(condition.value, message));
+}
+
+/// Fails the build of an instance with this message where the comptime condition is false.
+#[track_caller]
+pub const fn static_assert(trace: &mut Trace<'_>, condition: bool, message: &str) {
+    if !condition {
+        trace.fail(Text::new("static_assert: ").push(message));
+    }
+}
+
+impl Tile {
+    /// The elements converted to another type, rounded to nearest even where that is needed; also written `x as f16`.
+    #[track_caller]
+    pub const fn to<T: Element>(self, trace: &mut Trace<'_>) -> Tile {
+        if self.ty.is_pointer() {
+            trace.fail(describe(text("as"), &self).push(" is no number"));
+        }
+        trace.emit(OpKind::Cast(self.value), self.ty.with_dtype(T::DTYPE))
+    }
+
+    /// The same elements, in row-major order, under another shape. Nothing moves.
+    #[track_caller]
+    pub const fn reshape<const N: usize>(self, trace: &mut Trace<'_>, shape: [usize; N]) -> Tile {
+        let layout = self.tiled(trace, "reshape");
+        let answer = typing::reshape(&layout, shape);
+        self.relabelled(trace, "reshape", answer)
+    }
+
+    /// Dimension `i` of the result is dimension `order[i]` of the tile. Nothing moves.
+    #[track_caller]
+    pub const fn permute<const N: usize>(self, trace: &mut Trace<'_>, order: [usize; N]) -> Tile {
+        let layout = self.tiled(trace, "permute");
+        let answer = typing::permute(&layout, order);
+        self.relabelled(trace, "permute", answer)
+    }
+
+    /// An extent of 1 inserted before dimension `axis`. Nothing moves.
+    #[track_caller]
+    pub const fn expand_dims(self, trace: &mut Trace<'_>, axis: usize) -> Tile {
+        let layout = self.tiled(trace, "expand_dims");
+        let answer = typing::expand_dims(&layout, axis);
+        self.relabelled(trace, "expand_dims", answer)
+    }
+
+    /// Extents of 1 grown to the layout's shape; each thread must hold what its elements need.
+    #[track_caller]
+    pub const fn broadcast_to(self, trace: &mut Trace<'_>, layout: Layout) -> Tile {
+        let own = self.tiled(trace, "broadcast_to");
+        let layout = trace.given("broadcast_to", layout);
+        let answer = typing::broadcast(&own, &layout);
+        let layout = trace.rule("broadcast_to", answer, layout);
+        trace.emit(OpKind::Broadcast(self.value), self.ty.with_layout(Some(layout)))
+    }
+
+    /// The sum along an axis, which the result lacks.
+    #[track_caller]
+    pub const fn reduce_sum(self, trace: &mut Trace<'_>, axis: usize) -> Tile {
+        self.reduce(trace, "reduce_sum", ReduceOp::Sum, axis)
+    }
+
+    /// The largest along an axis, which the result lacks.
+    #[track_caller]
+    pub const fn reduce_max(self, trace: &mut Trace<'_>, axis: usize) -> Tile {
+        self.reduce(trace, "reduce_max", ReduceOp::Max, axis)
+    }
+
+    /// The smallest along an axis, which the result lacks.
+    #[track_caller]
+    pub const fn reduce_min(self, trace: &mut Trace<'_>, axis: usize) -> Tile {
+        self.reduce(trace, "reduce_min", ReduceOp::Min, axis)
+    }
+
+    #[track_caller]
+    const fn reduce(self, trace: &mut Trace<'_>, name: &str, op: ReduceOp, axis: usize) -> Tile {
+        let layout = self.tiled(trace, name);
+        if self.ty.is_pointer() || matches!(self.ty.dtype, DType::Bool) {
+            trace.fail(describe(text(name), &self).push(" are no numbers"));
+        }
+        let answer = typing::reduce(&layout, axis);
+        let layout = trace.rule(name, answer, layout);
+        // What is left of a tile of rank 1 is a scalar, which every thread has.
+        let layout = if layout.shape().rank() == 0 { None } else { Some(layout) };
+        trace.emit(OpKind::Reduce(op, self.value, axis as u32), self.ty.with_layout(layout))
+    }
+
+    /// The same tile in another layout, at whatever cost.
+    #[track_caller]
+    pub const fn convert_layout(self, trace: &mut Trace<'_>, layout: Layout) -> Tile {
+        self.converted(trace, "convert_layout", layout)
+    }
+
+    /// The same tile in another layout; the build fails unless every element stays in its thread.
+    #[track_caller]
+    pub const fn assert_trivial(self, trace: &mut Trace<'_>, layout: Layout) -> Tile {
+        let own = self.tiled(trace, "assert_trivial");
+        if let Ok(plan) = convert::plan(&own, &layout, self.ty.dtype.bits())
+            && let ConversionKind::Shared(_) = plan.kind
+        {
+            let error = Error::not_trivial(&own, &layout, plan.cost);
+            trace.broken("assert_trivial", error);
+        }
+        self.converted(trace, "assert_trivial", layout)
+    }
+
+    #[track_caller]
+    const fn converted(self, trace: &mut Trace<'_>, name: &str, layout: Layout) -> Tile {
+        let own = self.tiled(trace, name);
+        let layout = trace.given(name, layout);
+        if let Err(error) = typing::convert(&own, &layout) {
+            trace.broken(name, error);
+        }
+        trace.emit(OpKind::Convert(self.value), self.ty.with_layout(Some(layout)))
+    }
+
+    /// The layout, for an operation that has no meaning on scalars.
+    #[track_caller]
+    const fn tiled(&self, trace: &mut Trace<'_>, op: &str) -> Layout {
+        if self.is_scalar() {
+            trace.fail(describe(text(op).push("a tile is wanted, this is a scalar "), self));
+        }
+        self.layout()
+    }
+
+    #[track_caller]
+    const fn relabelled(self, trace: &mut Trace<'_>, op: &str, answer: Result<Layout, Error>) -> Tile {
+        let layout = trace.rule(op, answer, self.layout());
+        trace.emit(OpKind::Relabel(self.value), self.ty.with_layout(Some(layout)))
+    }
+}

@@ -1,0 +1,126 @@
+//! Shared memory: allocations and views of them.
+//!
+//! A view maps tile coordinates to places in one allocation; slicing, indexing, permuting and reshaping make other views
+//! of the same memory and move nothing. Stores and loads are not ordered between threads: put a [`barrier`] between one
+//! thread's store and another's load, and between a load and the store that overwrites what it reads.
+
+use quadpair_layouts::{Layout, SharedLayout};
+
+use crate::element::{DType, Element};
+use crate::ir::{BinaryOp, Memory, OpKind, TileType};
+use crate::lang::ops::{describe, text};
+use crate::lang::{Tile, Trace};
+
+/// A view of shared memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Shared {
+    pub(crate) memory: Memory,
+}
+
+/// Makes shared memory of this layout's size. `shared::<f16>(swizzled([64, 32], 8, 1, 4, [1, 0]))`
+#[track_caller]
+pub const fn shared<T: Element>(trace: &mut Trace<'_>, layout: SharedLayout) -> Shared {
+    if let Some(error) = layout.fault() {
+        trace.broken("shared", error);
+    }
+    let memory = Memory { allocation: trace.next_allocation(), dtype: T::DTYPE, layout, offset: None };
+    trace.effect(OpKind::Allocate(memory));
+    Shared { memory }
+}
+
+/// Waits until every thread of the block is here and has done its accesses to shared memory.
+#[track_caller]
+pub const fn barrier(trace: &mut Trace<'_>) {
+    trace.effect(OpKind::Barrier);
+}
+
+impl Shared {
+    /// Where the view's elements lie.
+    pub const fn layout(self) -> SharedLayout {
+        self.memory.layout
+    }
+
+    /// The element type.
+    pub const fn dtype(self) -> DType {
+        self.memory.dtype
+    }
+
+    /// Writes a tile of the view's shape and element type.
+    #[track_caller]
+    pub const fn store(self, trace: &mut Trace<'_>, tile: Tile) {
+        if !tile.ty.dtype.is(self.memory.dtype) || tile.ty.is_pointer() {
+            let text = describe(text("store"), &tile).push(" to shared memory of ");
+            trace.fail(text.push(self.memory.dtype.name()).push("; convert the tile with `as`"));
+        }
+        self.same_shape(trace, "store", &tile.layout());
+        trace.effect(OpKind::SharedStore(self.memory, tile.value));
+    }
+
+    /// Reads the whole view as a tile in this layout.
+    #[track_caller]
+    pub const fn load(self, trace: &mut Trace<'_>, layout: Layout) -> Tile {
+        let layout = trace.given("load", layout);
+        self.same_shape(trace, "load", &layout);
+        trace.emit(OpKind::SharedLoad(self.memory), TileType::tile(self.memory.dtype, layout))
+    }
+
+    /// The view of `length` indices of dimension `dim` from `start` on; `length` is a power of two and divides `start`.
+    #[track_caller]
+    pub const fn slice(self, trace: &mut Trace<'_>, dim: usize, start: usize, length: usize) -> Shared {
+        self.view(trace, "slice", self.memory.layout.slice(dim, start, length))
+    }
+
+    /// The view of one index of dimension 0, known at run time; the dimension is gone.
+    #[track_caller]
+    pub const fn index(self, trace: &mut Trace<'_>, index: Tile) -> Shared {
+        if !index.is_scalar() || !index.ty.dtype.is(DType::I32) || index.ty.is_pointer() {
+            trace.fail(describe(text("index").push("an i32 scalar is wanted, this is "), &index));
+        }
+        let stride = match self.memory.layout.index_stride() {
+            Ok(stride) => stride,
+            Err(error) => {
+                trace.broken("index", error);
+                1
+            }
+        };
+        let scalar = TileType::scalar(DType::I32);
+        let stride = trace.integer(DType::I32, stride as i64);
+        let mut offset = trace.emit(OpKind::Binary(BinaryOp::Mul, index.value, stride.value), scalar);
+        if let Some(before) = self.memory.offset {
+            offset = trace.emit(OpKind::Binary(BinaryOp::Add, before, offset.value), scalar);
+        }
+        let mut view = self.view(trace, "index", self.memory.layout.without_dim0());
+        view.memory.offset = Some(offset.value);
+        view
+    }
+
+    /// Dimension `i` of the result is dimension `order[i]` of the view.
+    #[track_caller]
+    pub const fn permute<const N: usize>(self, trace: &mut Trace<'_>, order: [usize; N]) -> Shared {
+        self.view(trace, "permute", self.memory.layout.permute(order))
+    }
+
+    /// The same elements, in row-major order, under another shape.
+    #[track_caller]
+    pub const fn reshape<const N: usize>(self, trace: &mut Trace<'_>, shape: [usize; N]) -> Shared {
+        self.view(trace, "reshape", self.memory.layout.reshape(shape))
+    }
+
+    #[track_caller]
+    const fn view(self, trace: &mut Trace<'_>, op: &str, layout: SharedLayout) -> Shared {
+        if let Some(error) = layout.fault() {
+            trace.broken(op, error);
+            return self;
+        }
+        Shared { memory: Memory { layout, ..self.memory } }
+    }
+
+    #[track_caller]
+    const fn same_shape(&self, trace: &mut Trace<'_>, op: &str, layout: &Layout) {
+        let own = self.memory.layout.shape();
+        if !own.equals(&layout.shape()) && !trace.failed() {
+            let text = text(op).push("the tile is ").shape(&layout.shape());
+            trace.fail(text.push(", the shared memory ").shape(&own));
+        }
+    }
+}

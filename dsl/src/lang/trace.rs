@@ -1,0 +1,194 @@
+//! The kernel under construction: operations are typed and, where there is room, kept.
+
+use core::panic::Location;
+
+use quadpair_layouts::{Error, Layout, Text};
+
+use crate::element::{DType, Element};
+use crate::ir::{Op, OpKind, Pointer, TileType, Value};
+use crate::lang::Tile;
+
+/// The kernel under construction. Kernels don't name it: the macros pass it along.
+pub struct Trace<'a> {
+    name: &'static str,
+    ops: &'a mut [Op],
+    count: usize,
+    values: u32,
+    parameters: u32,
+    allocations: u32,
+    warps: Option<usize>,
+    strict: bool,
+    fault: Option<TraceError>,
+}
+
+/// A rule of the language that a kernel breaks.
+#[derive(Clone, Copy, Debug)]
+pub struct TraceError {
+    /// The kernel.
+    pub kernel: &'static str,
+    /// What is wrong, and what would be right.
+    pub text: Text,
+    /// The author's expression.
+    pub at: &'static Location<'static>,
+}
+
+impl core::fmt::Display for TraceError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{}: {}: {}", self.at, self.kernel, self.text.as_str())
+    }
+}
+
+impl core::error::Error for TraceError {}
+
+/// What a finished trace amounts to.
+pub(crate) struct Finished {
+    pub ops: usize,
+    pub warps: usize,
+}
+
+impl<'a> Trace<'a> {
+    /// A trace that keeps the first `ops.len()` operations and counts all.
+    pub(crate) const fn new(name: &'static str, ops: &'a mut [Op]) -> Self {
+        let (count, values, parameters, allocations) = (0, 0, 0, 0);
+        Trace { name, ops, count, values, parameters, allocations, warps: None, strict: false, fault: None }
+    }
+
+    /// A trace that keeps nothing and panics at the first broken rule, for constant evaluation.
+    pub const fn checking(name: &'static str) -> Trace<'static> {
+        let mut trace = Trace::new(name, &mut []);
+        trace.strict = true;
+        trace
+    }
+
+    /// Ends a check; everything that can fail has panicked before.
+    pub const fn finish(self) {}
+
+    pub(crate) const fn finished(self) -> Result<Finished, TraceError> {
+        match self.fault {
+            Some(fault) => Err(fault),
+            // A kernel of scalars only has no layout that would say how many warps run it.
+            None => Ok(Finished { ops: self.count, warps: match self.warps { Some(w) => w, None => 1 } }),
+        }
+    }
+
+    /// Declares the next run-time parameter, a pointer.
+    #[track_caller]
+    pub const fn pointer<T: Element>(&mut self, name: &'static str, writable: bool) -> Tile {
+        let pointer = if writable { Pointer::Write } else { Pointer::Read };
+        self.parameter(name, TileType { dtype: T::DTYPE, pointer, layout: None })
+    }
+
+    /// Declares the next run-time parameter, a scalar.
+    #[track_caller]
+    pub const fn scalar<T: Element>(&mut self, name: &'static str) -> Tile {
+        self.parameter(name, TileType::scalar(T::DTYPE))
+    }
+
+    #[track_caller]
+    const fn parameter(&mut self, name: &'static str, ty: TileType) -> Tile {
+        let index = self.parameters;
+        self.parameters += 1;
+        self.emit(OpKind::Parameter { name, index }, ty)
+    }
+
+    /// Records an operation with a result.
+    #[track_caller]
+    pub(crate) const fn emit(&mut self, kind: OpKind, ty: TileType) -> Tile {
+        if self.fault.is_some() {
+            return Tile { value: Value(0), ty };
+        }
+        if let Some(layout) = &ty.layout {
+            self.agree_on_warps(layout);
+        }
+        let value = Value(self.values);
+        self.values += 1;
+        self.keep(Op { kind, result: Some(ty), at: Location::caller() });
+        Tile { value, ty }
+    }
+
+    /// Records an operation with no result.
+    #[track_caller]
+    pub(crate) const fn effect(&mut self, kind: OpKind) {
+        if self.fault.is_none() {
+            self.keep(Op { kind, result: None, at: Location::caller() });
+        }
+    }
+
+    const fn keep(&mut self, op: Op) {
+        if self.count < self.ops.len() {
+            self.ops[self.count] = op;
+        }
+        self.count += 1;
+    }
+
+    #[track_caller]
+    const fn agree_on_warps(&mut self, layout: &Layout) {
+        match self.warps {
+            None => self.warps = Some(layout.warps()),
+            Some(warps) if warps == layout.warps() => {}
+            Some(warps) => {
+                let text = Text::new("this layout is for ").number(layout.warps());
+                let text = text.push(" warps, the kernel's first is for ").number(warps);
+                self.fail(text.push("; every tile of a kernel lives in all its warps"));
+            }
+        }
+    }
+
+    pub(crate) const fn next_allocation(&mut self) -> u32 {
+        self.allocations += 1;
+        self.allocations - 1
+    }
+
+    /// Whether a rule has been broken; what follows has no meaning then.
+    pub(crate) const fn failed(&self) -> bool {
+        self.fault.is_some()
+    }
+
+    /// Reports a broken rule: in constant evaluation as a panic, else as the trace's result.
+    #[track_caller]
+    pub(crate) const fn fail(&mut self, text: Text) {
+        if self.strict {
+            panic!("{}", text.as_str());
+        }
+        if self.fault.is_none() {
+            self.fault = Some(TraceError { kernel: self.name, text, at: Location::caller() });
+        }
+    }
+
+    /// Unwraps a typing rule's answer; on an error reports it and gives the stand-in.
+    #[track_caller]
+    pub(crate) const fn rule(&mut self, op: &str, answer: Result<Layout, Error>, stand_in: Layout) -> Layout {
+        match answer {
+            Ok(layout) => layout,
+            Err(error) => {
+                self.broken(op, error);
+                stand_in
+            }
+        }
+    }
+
+    /// Reports what the layout algebra found, under the operation's name.
+    #[track_caller]
+    pub(crate) const fn broken(&mut self, op: &str, error: Error) {
+        self.fail(Text::new(op).push(": ").push(error.text().as_str()));
+    }
+
+    /// Takes a layout that an author gives, if it is one.
+    #[track_caller]
+    pub(crate) const fn given(&mut self, op: &str, layout: Layout) -> Layout {
+        let answer = layout.check();
+        self.rule(op, answer, layout)
+    }
+
+    /// A scalar constant.
+    #[track_caller]
+    pub(crate) const fn integer(&mut self, dtype: DType, value: i64) -> Tile {
+        self.emit(OpKind::Integer(value), TileType::scalar(dtype))
+    }
+
+    /// A scalar constant.
+    #[track_caller]
+    pub(crate) const fn float(&mut self, dtype: DType, value: f64) -> Tile {
+        self.emit(OpKind::Float(value), TileType::scalar(dtype))
+    }
+}

@@ -1,0 +1,16 @@
+//! An embedded language for tiled GPU kernels with explicit layouts, checked while Rust compiles.
+
+pub mod cuda;
+mod element;
+pub mod ir;
+pub mod lang;
+pub mod lower;
+pub mod prelude;
+pub mod ptx;
+mod runtime;
+pub mod sim;
+
+pub use element::{DType, Element, Scalar};
+pub use quadpair_layouts as layouts;
+pub use quadpair_macros::{device, instances, kernel};
+pub use runtime::{Backend, Instance, Kernel, KernelError, LaunchError, Program, Report, Target, compile};

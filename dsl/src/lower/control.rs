@@ -1,0 +1,298 @@
+//! Loops and branches.
+//!
+//! A loop-carried value is a set of registers that the loop's end writes anew. A loop is tested before its first
+//! iteration and after each, so that the body is one stretch without a jump back to a test:
+//!
+//! ```text
+//!     mov i, lo;  mov x, x0          what the loop does not change is computed here too
+//!     @!(i < hi) bra END
+//! LOOP:
+//!     ...
+//!     mov x, next;  add i, i, step
+//!     @(i < hi) bra LOOP
+//! END:
+//! ```
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::num::Num;
+use super::scalar::{bits_of, class_of, type_of};
+use super::{Held, Lowering, repeated_registers};
+use crate::element::DType;
+use crate::ir::{BinaryOp, OpKind, TileType, Value};
+use crate::ptx::{Alu, Class, Compare, Guard, Label, Op, Operand, Reg, Type};
+
+/// An open loop or branch.
+pub(super) enum Bracket {
+    Loop(Loop),
+    Branch(Branch),
+}
+
+/// An open loop.
+pub(super) struct Loop {
+    index: Reg,
+    hi: Num,
+    step: Num,
+    dtype: DType,
+    carried: HashMap<Value, Vec<Reg>>,
+    /// What each carried register becomes at the end of an iteration.
+    moves: Vec<(Reg, Num, DType)>,
+}
+
+/// An open branch.
+pub(super) struct Branch {
+    condition: Reg,
+    then: Option<Vec<crate::ptx::Statement>>,
+    /// The registers of the values that differ between the sides.
+    merged: Vec<Vec<Reg>>,
+    next: usize,
+}
+
+/// What a register that is written more than once holds.
+fn variable(reg: Reg) -> Num {
+    if matches!(reg.class, Class::B32 | Class::B64) { Num::base(reg) } else { Num::Reg(reg) }
+}
+
+/// The element type of what registers hold: addresses are integers.
+fn stored_type(ty: &TileType) -> DType {
+    if ty.is_pointer() { DType::U64 } else { ty.dtype }
+}
+
+fn repeated(ty: &TileType) -> usize {
+    ty.layout.as_ref().map_or(0, repeated_registers)
+}
+
+impl Lowering<'_> {
+    pub(super) fn begin_for(&mut self, lo: Value, hi: Value, step: Value, ty: &TileType) {
+        let [lo, hi, step] = [lo, hi, step].map(|value| self.scalar_of(value));
+        let class = class_of(ty.dtype);
+        // The bound is compared in every iteration: it has its register before the loop.
+        let hi = Num::base(self.reg(hi, class));
+        let index = self.emit.fresh(class);
+        self.move_to(index, lo, ty.dtype);
+        let divisor = self.emit.divisor_of(lo).min(self.emit.divisor_of(step));
+        self.emit.open(false);
+        self.emit.survives(index);
+        self.emit.set_divisor(index, divisor);
+        self.define(vec![Num::base(index)]);
+        let (carried, moves) = (HashMap::new(), Vec::new());
+        self.open.push(Bracket::Loop(Loop { index, hi, step, dtype: ty.dtype, carried, moves }));
+    }
+
+    pub(super) fn carry(&mut self, initial: Value) {
+        let name = Value(self.values.len() as u32);
+        let held = self.held(initial);
+        if self.is_invariant(name) {
+            self.values.push(held);
+            return;
+        }
+        let ty = *self.function.type_of(initial);
+        let body = self.emit.suspend();
+        let (regs, own) = self.variables(&held, &ty);
+        self.emit.resume(body);
+        for &reg in &regs {
+            self.emit.survives(reg);
+        }
+        self.define(own);
+        self.innermost_loop().carried.insert(name, regs);
+    }
+
+    /// Whether the loop hands a carried value on as it is.
+    fn is_invariant(&self, name: Value) -> bool {
+        let ops = &self.function.ops[self.position..];
+        ops.iter().any(|op| matches!(op.kind, OpKind::Yield { carried, next } if carried == name && next == name))
+    }
+
+    /// New registers that hold a value and can be written again; elements that are the same share one.
+    fn variables(&mut self, held: &Held, ty: &TileType) -> (Vec<Reg>, Vec<Num>) {
+        let class = class_of(stored_type(ty));
+        let regs: Vec<Reg> = (0..held.len() >> repeated(ty).count_ones()).map(|_| self.emit.fresh(class)).collect();
+        let own = self.assign(&regs, held, ty);
+        (regs, own)
+    }
+
+    /// Writes a value to registers made for its type and gives it as they hold it.
+    fn assign(&mut self, regs: &[Reg], held: &Held, ty: &TileType) -> Vec<Num> {
+        let repeated = repeated(ty);
+        let own: Vec<usize> = (0..held.len()).filter(|r| r & repeated == 0).collect();
+        for (&reg, &r) in regs.iter().zip(&own) {
+            self.move_to(reg, held[r], stored_type(ty));
+        }
+        let by_index: HashMap<usize, Reg> = own.into_iter().zip(regs.iter().copied()).collect();
+        (0..held.len()).map(|r| variable(by_index[&(r & !repeated)])).collect()
+    }
+
+    /// Writes an element to a register that is written more than once.
+    fn move_to(&mut self, dst: Reg, num: Num, dtype: DType) {
+        if num == variable(dst) {
+            return;
+        }
+        let src = match (dst.class, num) {
+            (Class::B16, _) => Operand::Reg(self.half_reg(dtype, num)),
+            (Class::Pred, _) => Operand::Reg(self.reg(num, Class::Pred)),
+            (class, _) => self.operand(num, class),
+        };
+        self.emit.push(Op::Mov { ty: bits_of(dst.class), dst, src });
+    }
+
+    pub(super) fn yield_value(&mut self, carried: Value, next: Value) {
+        let held = self.held(next);
+        if carried == next {
+            self.values.push(held);
+            return;
+        }
+        let ty = *self.function.type_of(carried);
+        let dtype = stored_type(&ty);
+        let own = self.held(carried);
+        let regs = self.innermost_loop().carried[&carried].clone();
+        let mut moves = Vec::new();
+        for reg in regs {
+            let r = own.iter().position(|num| num.register() == Some(reg)).expect("a carried register holds an element");
+            moves.push((reg, held[r], dtype));
+        }
+        self.innermost_loop().moves.extend(moves);
+        self.values.push(own);
+    }
+
+    fn innermost_loop(&mut self) -> &mut Loop {
+        match self.open.last_mut() {
+            Some(Bracket::Loop(open)) => open,
+            _ => unreachable!("the verifier matches brackets"),
+        }
+    }
+
+    pub(super) fn end_for(&mut self) {
+        let Some(Bracket::Loop(open)) = self.open.pop() else { unreachable!("the verifier matches brackets") };
+        self.parallel_moves(&open.moves);
+        let ty = type_of(open.dtype);
+        let next = self.operand(open.step, class_of(open.dtype));
+        self.emit.push(Op::Alu {
+            op: Alu::Add,
+            rounding: None,
+            approx: false,
+            ftz: false,
+            sat: false,
+            ty,
+            dst: open.index,
+            args: vec![Operand::Reg(open.index), next],
+        });
+        let (start, end) = (self.emit.label(), self.emit.label());
+        self.branch_if(&open, ty, Compare::Lt, start);
+        let body = self.emit.close();
+        self.branch_if(&open, ty, Compare::Ge, end);
+        self.emit.mark(start);
+        self.emit.extend(body);
+        self.emit.mark(end);
+        for reg in open.carried.into_values().flatten() {
+            self.emit.survives(reg);
+        }
+    }
+
+    fn branch_if(&mut self, open: &Loop, ty: Type, compare: Compare, target: Label) {
+        let dst = self.emit.fresh(Class::Pred);
+        let (a, b) = (Operand::Reg(open.index), self.operand(open.hi, class_of(open.dtype)));
+        self.emit.push(Op::Setp { compare, ftz: false, ty, dst, a, b, combine: None });
+        let guard = Guard { reg: dst, negated: false };
+        self.emit.push_guarded(Some(guard), Op::Bra { target, uniform: true });
+    }
+
+    /// Writes registers as if at once: a value that another move overwrites first is put aside.
+    fn parallel_moves(&mut self, moves: &[(Reg, Num, DType)]) {
+        let written: Vec<Reg> = moves.iter().map(|m| m.0).collect();
+        let mut ready = Vec::new();
+        for (i, &(dst, num, dtype)) in moves.iter().enumerate() {
+            let overwritten = num.register().is_some_and(|reg| written[..i].contains(&reg));
+            let num = if overwritten { self.set_aside(num, dst.class, dtype) } else { num };
+            ready.push((dst, num, dtype));
+        }
+        for (dst, num, dtype) in ready {
+            self.move_to(dst, num, dtype);
+        }
+    }
+
+    fn set_aside(&mut self, num: Num, class: Class, dtype: DType) -> Num {
+        let aside = self.emit.fresh(class);
+        self.move_to(aside, num, dtype);
+        variable(aside)
+    }
+
+    pub(super) fn begin_if(&mut self, condition: Value) {
+        let condition = self.scalar_of(condition);
+        let condition = self.reg(condition, Class::Pred);
+        self.emit.open(true);
+        self.open.push(Bracket::Branch(Branch { condition, then: None, merged: Vec::new(), next: 0 }));
+    }
+
+    pub(super) fn begin_else(&mut self) {
+        let merges = self.merges_ahead();
+        let mut merged = Vec::new();
+        for (then, ty) in merges {
+            let held = self.held(then);
+            let (regs, _) = self.variables(&held, &ty);
+            merged.push(regs);
+        }
+        let then = self.emit.close();
+        self.emit.open(true);
+        let Some(Bracket::Branch(branch)) = self.open.last_mut() else { unreachable!("the verifier matches brackets") };
+        branch.then = Some(then);
+        branch.merged = merged;
+    }
+
+    /// The true side's values and types that the branch now at its `Else` merges.
+    fn merges_ahead(&self) -> Vec<(Value, TileType)> {
+        let mut depth = 0;
+        let mut merges = Vec::new();
+        for op in &self.function.ops[self.position + 1..] {
+            match op.kind {
+                OpKind::If(_) => depth += 1,
+                OpKind::EndIf if depth == 0 => break,
+                OpKind::EndIf => depth -= 1,
+                OpKind::Merge(then, _) if depth == 0 => merges.extend(op.result.map(|ty| (then, ty))),
+                _ => {}
+            }
+        }
+        merges
+    }
+
+    pub(super) fn merge(&mut self, other: Value, ty: &TileType) {
+        let held = self.held(other);
+        let Some(Bracket::Branch(branch)) = self.open.last_mut() else { unreachable!("the verifier matches brackets") };
+        let regs = branch.merged[branch.next].clone();
+        branch.next += 1;
+        let own = self.assign(&regs, &held, ty);
+        self.define(own);
+    }
+
+    pub(super) fn end_if(&mut self) {
+        let Some(Bracket::Branch(branch)) = self.open.pop() else { unreachable!("the verifier matches brackets") };
+        let other = self.emit.close();
+        let (otherwise, end) = (self.emit.label(), self.emit.label());
+        let guard = Guard { reg: branch.condition, negated: true };
+        self.emit.push_guarded(Some(guard), Op::Bra { target: otherwise, uniform: true });
+        self.emit.extend(branch.then.unwrap_or_default());
+        if !other.is_empty() {
+            self.emit.push(Op::Bra { target: end, uniform: true });
+        }
+        self.emit.mark(otherwise);
+        self.emit.extend(other);
+        self.emit.mark(end);
+        for reg in branch.merged.into_iter().flatten() {
+            self.emit.survives(reg);
+        }
+    }
+
+    pub(super) fn assert(&mut self, condition: Value, message: &str) {
+        let held = self.held(condition);
+        let mut all = Num::Bool(true);
+        for &num in Rc::clone(&held).iter() {
+            all = self.binary(BinaryOp::And, DType::Bool, all, num);
+        }
+        if all == Num::Bool(true) {
+            return;
+        }
+        let reg = self.reg(all, Class::Pred);
+        self.emit.comment(message);
+        self.emit.push_guarded(Some(Guard { reg, negated: true }), Op::Trap);
+    }
+}

@@ -1,0 +1,233 @@
+//! The instruction stream under construction.
+//!
+//! Pure instructions are numbered: asking for one that an open block already has gives the register that it wrote. A
+//! pure instruction goes to the outermost block where its operands exist, so what does not change in a loop is computed
+//! before it; but it never leaves a branch, which may be there because its work is rarely needed.
+//!
+//! The emitter also knows, of registers that hold integers, a power of two that divides them. Wide memory accesses
+//! follow from that.
+
+use std::collections::HashMap;
+use std::panic::Location;
+
+use super::num::Num;
+use crate::ptx::{Alu, Class, Compare, Guard, Label, Op, Operand, Reg, Rounding, Special, Statement, Type};
+
+/// A pure instruction: what tells two results apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Pure {
+    Alu { op: Alu, rounding: Option<Rounding>, approx: bool, ty: Type },
+    Setp { compare: Compare, ty: Type },
+    Selp { ty: Type },
+    Cvt { to: Type, from: Type, rounding: Option<Rounding> },
+    Mov { ty: Type },
+    Pack,
+    UnpackLow,
+    UnpackHigh,
+    Special(Special),
+    SharedBase,
+    Parameter(u32),
+}
+
+type Key = (Pure, Class, [Option<Num>; 3]);
+
+/// A stretch of statements that closes as one: the kernel, a loop's body, one side of a branch.
+#[derive(Default)]
+struct Block {
+    statements: Vec<Statement>,
+    numbers: HashMap<Key, Reg>,
+    conditional: bool,
+    at: Option<(u32, u32, u32)>,
+}
+
+/// A block that is left for a while.
+pub(super) struct Suspended(Block);
+
+pub(super) struct Emitter {
+    blocks: Vec<Block>,
+    defined: HashMap<Reg, usize>,
+    divisors: HashMap<Reg, u32>,
+    pub counts: [u32; 6],
+    pub files: Vec<String>,
+    at: Option<(u32, u32, u32)>,
+    labels: u32,
+}
+
+/// The largest power of two that is kept as a divisor.
+const DIVISOR_LIMIT: u32 = 1 << 20;
+
+impl Emitter {
+    pub fn new() -> Self {
+        Emitter {
+            blocks: vec![Block::default()],
+            defined: HashMap::new(),
+            divisors: HashMap::new(),
+            counts: [0; 6],
+            files: Vec::new(),
+            at: None,
+            labels: 0,
+        }
+    }
+
+    /// Says where the following instructions come from.
+    pub fn locate(&mut self, at: &'static Location<'static>) {
+        let known = self.files.iter().position(|f| f == at.file());
+        let file = known.unwrap_or_else(|| {
+            self.files.push(at.file().to_owned());
+            self.files.len() - 1
+        });
+        self.at = Some((file as u32 + 1, at.line(), at.column()));
+    }
+
+    /// A register that nothing has written yet.
+    pub fn fresh(&mut self, class: Class) -> Reg {
+        let count = &mut self.counts[class as usize];
+        *count += 1;
+        let reg = Reg { class, index: *count - 1 };
+        self.defined.insert(reg, self.blocks.len() - 1);
+        reg
+    }
+
+    pub fn label(&mut self) -> Label {
+        self.labels += 1;
+        Label(self.labels - 1)
+    }
+
+    /// Appends an instruction to the innermost block.
+    pub fn push(&mut self, op: Op) {
+        self.push_guarded(None, op);
+    }
+
+    pub fn push_guarded(&mut self, guard: Option<Guard>, op: Op) {
+        let level = self.blocks.len() - 1;
+        self.append(level, guard, op);
+    }
+
+    pub fn comment(&mut self, text: &str) {
+        self.innermost().statements.push(Statement::Comment(text.to_owned()));
+    }
+
+    fn append(&mut self, level: usize, guard: Option<Guard>, op: Op) {
+        let at = self.at;
+        let block = &mut self.blocks[level];
+        if let Some((file, line, column)) = at
+            && block.at != at
+        {
+            block.statements.push(Statement::Loc { file, line, column });
+            block.at = at;
+        }
+        block.statements.push(Statement::Instruction { guard, op });
+    }
+
+    fn innermost(&mut self) -> &mut Block {
+        self.blocks.last_mut().expect("the kernel's block is never closed")
+    }
+
+    /// The register that a pure instruction writes, emitted where it is first wanted.
+    pub fn pure(&mut self, pure: Pure, class: Class, args: &[Num], make: impl FnOnce(&mut Self, Reg) -> Op) -> Reg {
+        let mut key: Key = (pure, class, [None; 3]);
+        for (place, arg) in key.2.iter_mut().zip(args) {
+            *place = Some(*arg);
+        }
+        if let Some(reg) = self.blocks.iter().find_map(|block| block.numbers.get(&key)) {
+            return *reg;
+        }
+        let level = self.level_of(args);
+        let reg = self.fresh(class);
+        self.defined.insert(reg, level);
+        let op = make(self, reg);
+        self.append(level, None, op);
+        self.blocks[level].numbers.insert(key, reg);
+        reg
+    }
+
+    /// Notes that a register already holds a pure instruction's result.
+    pub fn known(&mut self, pure: Pure, class: Class, arg: Num, reg: Reg) {
+        let level = self.level_of(&[arg]);
+        self.defined.insert(reg, level);
+        self.blocks[level].numbers.insert((pure, class, [Some(arg), None, None]), reg);
+    }
+
+    /// The outermost block where these operands exist, without leaving a branch.
+    fn level_of(&self, args: &[Num]) -> usize {
+        let branch = self.blocks.iter().rposition(|block| block.conditional).unwrap_or(0);
+        let operands = args.iter().filter_map(|arg| arg.register()).map(|reg| self.defined[&reg]);
+        operands.fold(branch, usize::max)
+    }
+
+    /// Opens a loop's body or, with `conditional`, one side of a branch.
+    pub fn open(&mut self, conditional: bool) {
+        self.blocks.push(Block { conditional, ..Block::default() });
+    }
+
+    /// Goes back to the block around the innermost one for a while.
+    pub fn suspend(&mut self) -> Suspended {
+        Suspended(self.blocks.pop().expect("a block is open"))
+    }
+
+    /// Returns to a block that was left with [`Self::suspend`].
+    pub fn resume(&mut self, block: Suspended) {
+        self.blocks.push(block.0);
+    }
+
+    /// Closes the innermost block and gives its statements.
+    pub fn close(&mut self) -> Vec<Statement> {
+        self.blocks.pop().expect("a block is open").statements
+    }
+
+    /// Appends statements that a closed block gave.
+    pub fn extend(&mut self, statements: Vec<Statement>) {
+        let block = self.innermost();
+        block.statements.extend(statements);
+        block.at = None;
+    }
+
+    pub fn mark(&mut self, label: Label) {
+        self.innermost().statements.push(Statement::Label(label));
+    }
+
+    /// Whether the innermost block is inside a loop or branch.
+    pub fn nested(&self) -> bool {
+        self.blocks.len() > 1
+    }
+
+    /// Says that a register, written in a block that has closed, lives on in the innermost one.
+    pub fn survives(&mut self, reg: Reg) {
+        self.defined.insert(reg, self.blocks.len() - 1);
+    }
+
+    /// A power of two that divides the register's value.
+    pub fn divisor(&self, reg: Reg) -> u32 {
+        self.divisors.get(&reg).copied().unwrap_or(1)
+    }
+
+    pub fn set_divisor(&mut self, reg: Reg, divisor: u32) {
+        let known = self.divisor(reg);
+        self.divisors.insert(reg, divisor.clamp(known, DIVISOR_LIMIT.max(known)));
+    }
+
+    /// A power of two that divides a number.
+    pub fn divisor_of(&self, num: Num) -> u32 {
+        match num {
+            Num::Int { base, offset } => {
+                let own = divisor_of_constant(offset);
+                base.map_or(own, |reg| self.divisor(reg).min(own))
+            }
+            _ => 1,
+        }
+    }
+
+    pub fn special(&mut self, special: Special) -> Num {
+        let reg = self.pure(Pure::Special(special), Class::B32, &[], |_, dst| Op::Mov {
+            ty: Type::U32,
+            dst,
+            src: Operand::Special(special),
+        });
+        Num::base(reg)
+    }
+}
+
+/// The largest power of two, up to a limit, that divides a constant.
+pub(super) fn divisor_of_constant(value: i64) -> u32 {
+    1 << value.trailing_zeros().min(DIVISOR_LIMIT.trailing_zeros())
+}

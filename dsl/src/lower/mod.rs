@@ -1,0 +1,375 @@
+//! From tile IR to PTX: layouts become registers, lanes and addresses.
+//!
+//! Each value of the IR becomes what one thread holds of it: a vector of [`Num`]s, one for each register index of its
+//! layout. Where two register indices hold the same element (a zero basis) the vector holds the same `Num` twice, so
+//! nothing is computed twice. A thread's lane and warp enter only through linear maps of the thread's number
+//! ([`linear`]); everything else about a layout is decided here.
+//!
+//! There is one file for a family of operations; [`Lowering::operation`] is the only place that dispatches.
+
+mod access;
+mod assembly;
+mod control;
+mod convert;
+mod emit;
+mod global;
+mod linear;
+mod num;
+mod product;
+mod reduce;
+mod scalar;
+mod shared;
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use quadpair_layouts::Layout;
+use thiserror::Error;
+
+use self::emit::{Emitter, Pure};
+use self::num::Num;
+use self::scalar::class_of;
+use crate::ir::{Function, Op, OpKind, Pointer, TileType, Value};
+use crate::ptx::{self, Address, Entry, Module, Op as Ptx, Operand, Param, SharedArray, Space, Special, Type};
+use crate::runtime::{Program, Target};
+
+/// Why a kernel cannot be lowered for a target.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum LowerError {
+    /// It needs more shared memory than a block can have.
+    #[error("{kernel} needs {bytes} bytes of shared memory a block, sm_{sm} has {limit}")]
+    SharedMemory {
+        /// The kernel.
+        kernel: String,
+        /// Bytes it needs.
+        bytes: u32,
+        /// Bytes a block can have.
+        limit: u32,
+        /// The target.
+        sm: u32,
+    },
+    /// It needs more threads than a block can have.
+    #[error("{kernel} needs {threads} threads a block, sm_{sm} has {limit}")]
+    Threads {
+        /// The kernel.
+        kernel: String,
+        /// Threads it needs.
+        threads: u32,
+        /// Threads a block can have.
+        limit: u32,
+        /// The target.
+        sm: u32,
+    },
+    /// It uses a matrix unit that the target lacks.
+    #[error("{kernel} uses m8n8k4, which needs sm_70 or later; the target is sm_{sm}")]
+    MatrixUnit {
+        /// The kernel.
+        kernel: String,
+        /// The target.
+        sm: u32,
+    },
+    /// An inline assembly that can't be read.
+    #[error("{at}: inline assembly: {error}")]
+    Assembly {
+        /// The author's line.
+        at: String,
+        /// What the parser says.
+        error: String,
+    },
+}
+
+/// The symbol of the block's shared memory.
+const SHARED: &str = "shared_memory";
+
+/// Alignment of shared-memory allocations, in bytes: that of the widest access.
+const SHARED_ALIGN: u32 = 16;
+
+/// Makes a program of a kernel.
+///
+/// # Errors
+/// What the target lacks.
+pub fn lower(instance: &str, function: &Function, target: Target) -> Result<Program, LowerError> {
+    let threads = function.warps as u32 * 32;
+    if threads > target.threads {
+        let (kernel, limit, sm) = (instance.to_owned(), target.threads, target.sm);
+        return Err(LowerError::Threads { kernel, threads, limit, sm });
+    }
+    let mut lowering = Lowering::new(instance, function, target);
+    for op in &function.ops {
+        lowering.emit.locate(op.at);
+        lowering.operation(op)?;
+    }
+    lowering.finish(threads)
+}
+
+/// What a thread holds of a value, by register index.
+type Held = Rc<[Num]>;
+
+struct Lowering<'f> {
+    instance: &'f str,
+    function: &'f Function,
+    target: Target,
+    emit: Emitter,
+    values: Vec<Held>,
+    params: Vec<Param>,
+    /// Where each allocation starts, in bytes.
+    allocations: HashMap<u32, u32>,
+    next_free: u32,
+    allocated: u32,
+    /// The most bytes that a conversion or reduction needs for itself.
+    scratch: u32,
+    scratch_used: bool,
+    open: Vec<control::Bracket>,
+    position: usize,
+}
+
+impl<'f> Lowering<'f> {
+    fn new(instance: &'f str, function: &'f Function, target: Target) -> Self {
+        Lowering {
+            instance,
+            function,
+            target,
+            emit: Emitter::new(),
+            values: Vec::new(),
+            params: Vec::new(),
+            allocations: HashMap::new(),
+            next_free: 0,
+            allocated: allocated_bytes(function),
+            scratch: 0,
+            scratch_used: false,
+            open: Vec::new(),
+            position: 0,
+        }
+    }
+
+    fn operation(&mut self, op: &Op) -> Result<(), LowerError> {
+        let ty = op.result.unwrap_or(TileType::scalar(crate::element::DType::Bool));
+        match op.kind {
+            OpKind::None => {}
+            OpKind::Parameter { name, index } => self.parameter(name, index, &ty),
+            OpKind::Integer(value) if ty.dtype == crate::element::DType::Bool => self.define(vec![Num::Bool(value != 0)]),
+            OpKind::Integer(value) => self.define(vec![Num::int(value)]),
+            OpKind::Float(value) => self.define(vec![Num::float(value)]),
+            OpKind::ProgramId(axis) => self.special([Special::CtaidX, Special::CtaidY, Special::CtaidZ], axis),
+            OpKind::NumPrograms(axis) => self.special([Special::NctaidX, Special::NctaidY, Special::NctaidZ], axis),
+            OpKind::Arange => self.arange(&ty),
+            OpKind::Splat(a) | OpKind::Broadcast(a) => {
+                let spread = self.spread(a, &ty);
+                self.define(spread);
+            }
+            OpKind::Relabel(a) => self.values.push(Rc::clone(&self.values[a.index()])),
+            OpKind::MultipleOf(a, n) => self.multiple_of(a, n, &ty),
+            OpKind::Unary(unary, a) => {
+                let dtype = ty.dtype;
+                self.map(&ty, [a], |own, [x]| own.unary(unary, dtype, x));
+            }
+            OpKind::Binary(binary, a, b) if ty.pointer != Pointer::No => {
+                let offset = self.function.type_of(b).dtype;
+                self.map(&ty, [a, b], |own, [x, y]| own.address(binary, ty.dtype, x, offset, y));
+            }
+            OpKind::Binary(binary, a, b) => self.map(&ty, [a, b], |own, [x, y]| own.binary(binary, ty.dtype, x, y)),
+            OpKind::Compare(compare, a, b) => {
+                let operand = self.function.type_of(a);
+                let dtype = if operand.is_pointer() { crate::element::DType::U64 } else { operand.dtype };
+                self.map(&ty, [a, b], |own, [x, y]| own.compare(compare, dtype, x, y));
+            }
+            OpKind::Select(c, a, b) => self.map(&ty, [c, a, b], |own, [p, x, y]| own.select(ty.dtype, p, x, y)),
+            OpKind::Fma(a, b, c) => self.map(&ty, [a, b, c], |own, [x, y, z]| own.fma(ty.dtype, x, y, z)),
+            OpKind::Cast(a) => {
+                let from = self.function.type_of(a).dtype;
+                self.map(&ty, [a], |own, [x]| own.cast(from, ty.dtype, x));
+            }
+            OpKind::Load { pointer, mask, other } => self.load(pointer, mask, other, &ty),
+            OpKind::Store { pointer, value, mask } => self.store(pointer, value, mask),
+            OpKind::Reduce(reduce, a, axis) => self.reduce(reduce, a, axis as usize, &ty),
+            OpKind::Convert(a) => self.convert(a, &ty),
+            OpKind::Allocate(memory) => self.allocate(&memory),
+            OpKind::SharedStore(memory, value) => self.shared_store(&memory, value),
+            OpKind::SharedLoad(memory) => self.shared_load(&memory, &ty),
+            OpKind::Barrier => self.barrier(),
+            OpKind::Mma(a, b, c) => self.mma(a, b, c, &ty)?,
+            OpKind::Dot(a, b, c) => self.dot(a, b, c, &ty),
+            OpKind::Asm { text, args, count, pack } => {
+                self.assembly(text, &args[..count as usize], pack as usize, &ty, op.at)?;
+            }
+            OpKind::Assert(condition, message) => self.assert(condition, message),
+            OpKind::For { lo, hi, step } => self.begin_for(lo, hi, step, &ty),
+            OpKind::Carry(a) => self.carry(a),
+            OpKind::Yield { carried, next } => self.yield_value(carried, next),
+            OpKind::EndFor => self.end_for(),
+            OpKind::If(condition) => self.begin_if(condition),
+            OpKind::Else => self.begin_else(),
+            OpKind::Merge(_, other) => self.merge(other, &ty),
+            OpKind::EndIf => self.end_if(),
+        }
+        self.position += 1;
+        Ok(())
+    }
+
+    fn define(&mut self, held: Vec<Num>) {
+        self.values.push(held.into());
+    }
+
+    fn held(&self, value: Value) -> Held {
+        Rc::clone(&self.values[value.index()])
+    }
+
+    fn scalar_of(&self, value: Value) -> Num {
+        self.values[value.index()][0]
+    }
+
+    /// Applies a function to each element of operands that broadcast to the result.
+    fn map<const N: usize>(
+        &mut self,
+        ty: &TileType,
+        operands: [Value; N],
+        mut function: impl FnMut(&mut Self, [Num; N]) -> Num,
+    ) {
+        let operands = operands.map(|value| self.spread(value, ty));
+        let count = operands[0].len();
+        let mut done: HashMap<[Num; N], Num> = HashMap::new();
+        let held = (0..count)
+            .map(|r| {
+                let args: [Num; N] = std::array::from_fn(|i| operands[i][r]);
+                match done.get(&args) {
+                    Some(&num) => num,
+                    None => {
+                        let num = function(self, args);
+                        done.insert(args, num);
+                        num
+                    }
+                }
+            })
+            .collect();
+        self.define(held);
+    }
+
+    /// A value's elements as a type of a larger shape, or of the same, wants them.
+    fn spread(&self, value: Value, ty: &TileType) -> Vec<Num> {
+        let held = &self.values[value.index()];
+        match (&self.function.type_of(value).layout, &ty.layout) {
+            (_, None) => held.to_vec(),
+            (None, Some(to)) => vec![held[0]; to.registers()],
+            (Some(from), Some(to)) if from.equals(to) => held.to_vec(),
+            (Some(from), Some(to)) => spread_registers(from, to).into_iter().map(|r| held[r]).collect(),
+        }
+    }
+
+    fn parameter(&mut self, name: &str, index: u32, ty: &TileType) {
+        let symbol = format!("param_{index}_{name}");
+        let (param, class) = match ty.dtype {
+            _ if ty.is_pointer() => (Type::U64, ptx::Class::B64),
+            // Truth values are passed as 0 or 1 in 32 bits.
+            crate::element::DType::Bool => (Type::U32, ptx::Class::B32),
+            dtype => (scalar::type_of(dtype), class_of(dtype)),
+        };
+        self.params.push(Param { name: symbol.clone(), ty: param });
+        let reg = self.emit.pure(Pure::Parameter(index), class, &[], |_, dst| Ptx::Ld {
+            space: Space::Param,
+            qualifiers: Vec::new(),
+            ty: param,
+            dst: vec![dst],
+            address: Address { base: Operand::Symbol(symbol), offset: 0 },
+        });
+        if ty.is_pointer() {
+            self.emit.set_divisor(reg, ty.dtype.bytes());
+        }
+        let num = match ty.dtype {
+            _ if ty.is_pointer() => Num::base(reg),
+            crate::element::DType::Bool => {
+                Num::Reg(self.setp(ptx::Compare::Ne, Type::U32, Num::base(reg), Num::int(0)))
+            }
+            dtype if dtype.is_float() => Num::Reg(reg),
+            _ => Num::base(reg),
+        };
+        self.define(vec![num]);
+    }
+
+    fn special(&mut self, axes: [Special; 3], axis: u32) {
+        let num = self.emit.special(axes[axis as usize]);
+        self.define(vec![num]);
+    }
+
+    fn multiple_of(&mut self, value: Value, n: u32, ty: &TileType) {
+        let held = self.held(value);
+        let unit = if ty.is_pointer() { ty.dtype.bytes() } else { 1 };
+        for num in held.iter() {
+            if let Num::Int { base: Some(reg), offset: 0 } = *num {
+                self.emit.set_divisor(reg, n.saturating_mul(unit));
+            }
+        }
+        self.values.push(held);
+    }
+
+    fn finish(mut self, threads: u32) -> Result<Program, LowerError> {
+        self.emit.push(Ptx::Ret);
+        let shared_bytes = self.allocated + self.scratch;
+        let (sm, limit) = (self.target.sm, self.target.shared_bytes);
+        if shared_bytes > limit {
+            return Err(LowerError::SharedMemory { kernel: self.instance.to_owned(), bytes: shared_bytes, limit, sm });
+        }
+        let entry = self.function.name.to_owned();
+        let array = SharedArray { name: SHARED.to_owned(), align: SHARED_ALIGN, bytes: 0, external: true };
+        let body = self.emit.close();
+        let module = Module {
+            header: header(self.instance, self.function.name, threads, shared_bytes),
+            version: self.target.isa,
+            target: sm,
+            files: self.emit.files,
+            shared: if shared_bytes > 0 { vec![array] } else { Vec::new() },
+            entries: vec![Entry {
+                name: entry.clone(),
+                params: self.params,
+                max_threads: Some([threads, 1, 1]),
+                min_blocks: None,
+                registers: self.emit.counts,
+                shared: Vec::new(),
+                body,
+            }],
+        };
+        let (name, ptx, target) = (self.instance.to_owned(), ptx::print(&module), self.target);
+        Ok(Program { name, ptx, entry, threads, shared_bytes, target })
+    }
+}
+
+fn header(instance: &str, kernel: &str, threads: u32, shared_bytes: u32) -> Vec<String> {
+    vec![
+        format!("instance: {instance}, of the quadpair kernel {kernel}"),
+        format!("launch: threads={threads} shared={shared_bytes}"),
+    ]
+}
+
+/// Bytes of all allocations, each aligned.
+fn allocated_bytes(function: &Function) -> u32 {
+    let sizes = function.ops.iter().map(|op| match op.kind {
+        OpKind::Allocate(memory) => shared::bytes(&memory),
+        _ => 0,
+    });
+    sizes.sum()
+}
+
+/// The bits of a register's index that bring no other element.
+fn repeated_registers(layout: &Layout) -> usize {
+    (0..layout.register_bits()).filter(|&i| layout.register_basis(i) == 0).map(|i| 1 << i).sum()
+}
+
+/// For each register of a tile, the register of a broadcast one that holds its element.
+fn spread_registers(from: &Layout, to: &Layout) -> Vec<usize> {
+    let by_element: HashMap<u32, usize> = (0..from.registers()).rev().map(|r| (from.apply(r, 0, 0), r)).collect();
+    (0..to.registers())
+        .map(|r| {
+            let element = project(to.apply(r, 0, 0), to, from);
+            by_element.get(&element).copied().expect("the typing rules let only what a thread holds be broadcast")
+        })
+        .collect()
+}
+
+/// The element of a tile with extents of 1 that broadcasts to this element of another.
+fn project(flat: u32, to: &Layout, from: &Layout) -> u32 {
+    let (wide, narrow) = (to.shape(), from.shape());
+    let offset = wide.rank() - narrow.rank();
+    (0..narrow.rank()).fold(0, |element, dim| {
+        let index = flat >> wide.shift(dim + offset) & (wide.extent(dim + offset) as u32 - 1);
+        if narrow.extent(dim) == 1 { element } else { element | index << narrow.shift(dim) }
+    })
+}

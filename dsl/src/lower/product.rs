@@ -1,0 +1,99 @@
+//! Matrix products, on the matrix unit or by fused multiply-adds.
+//!
+//! Both follow the plan that the typing rule made: which registers of `a`, `b` and `c` belong to each repetition of the
+//! atom and each step along k. Steps are the outer loop, so that neighbouring instructions write different accumulators
+//! and none waits for the one before.
+
+use quadpair_layouts::{MmaPlan, typing};
+
+use super::num::Num;
+use super::scalar::class_of;
+use super::{LowerError, Lowering, repeated_registers};
+use crate::element::DType;
+use crate::ir::{TileType, Value};
+use crate::ptx::{Class, Op, Operand, Reg, Type};
+
+/// The first architecture with a matrix unit.
+const FIRST_MATRIX_UNIT: u32 = 70;
+
+impl Lowering<'_> {
+    pub(super) fn mma(&mut self, a: Value, b: Value, c: Value, ty: &TileType) -> Result<(), LowerError> {
+        if self.target.sm < FIRST_MATRIX_UNIT {
+            return Err(LowerError::MatrixUnit { kernel: self.instance.to_owned(), sm: self.target.sm });
+        }
+        let plan = self.plan(a, b, c, typing::mma);
+        let (left, right) = (self.held(a), self.held(b));
+        let mut sums = self.accumulators(c);
+        for step in 0..plan.steps {
+            for repetition in 0..plan.repetitions {
+                let a = self.fragment(|i| left[plan.a_register(repetition, step, i)]);
+                let b = self.fragment(|i| right[plan.b_register(repetition, step, i)]);
+                let registers: Vec<usize> = (0..8).map(|v| plan.c_register(repetition, v)).collect();
+                let c = registers.iter().map(|&r| Operand::Reg(sums[r])).collect();
+                let d: Vec<Reg> = registers.iter().map(|_| self.emit.fresh(Class::F32)).collect();
+                for (&r, &reg) in registers.iter().zip(&d) {
+                    sums[r] = reg;
+                }
+                self.emit.push(Op::Mma {
+                    shape: plan.atom.name.to_owned(),
+                    a_row: !plan.a_col,
+                    b_row: plan.b_row,
+                    types: [Type::F32, Type::F16, Type::F16, Type::F32],
+                    d,
+                    a,
+                    b,
+                    c,
+                });
+            }
+        }
+        self.define_sums(&sums, ty);
+        Ok(())
+    }
+
+    /// Four halves of an operand in two registers.
+    fn fragment(&mut self, element: impl Fn(usize) -> Num) -> Vec<Reg> {
+        [0, 2].map(|i| self.pack(DType::F16, element(i), element(i + 1))).to_vec()
+    }
+
+    pub(super) fn dot(&mut self, a: Value, b: Value, c: Value, ty: &TileType) {
+        let plan = self.plan(a, b, c, typing::dot);
+        let from = self.function.type_of(a).dtype;
+        let (left, right) = (self.held(a), self.held(b));
+        let mut sums: Vec<Num> = self.held(c).to_vec();
+        for step in 0..plan.steps {
+            for repetition in 0..plan.repetitions {
+                let x = self.cast(from, ty.dtype, left[plan.a_register(repetition, step, 0)]);
+                let y = self.cast(from, ty.dtype, right[plan.b_register(repetition, step, 0)]);
+                let r = plan.c_register(repetition, 0);
+                sums[r] = self.fma(ty.dtype, x, y, sums[r]);
+            }
+        }
+        self.define(sums);
+    }
+
+    fn plan(
+        &self,
+        a: Value,
+        b: Value,
+        c: Value,
+        rule: impl Fn(
+            &quadpair_layouts::Layout,
+            &quadpair_layouts::Layout,
+            &quadpair_layouts::Layout,
+        ) -> Result<MmaPlan, quadpair_layouts::Error>,
+    ) -> MmaPlan {
+        let [a, b, c] = [a, b, c].map(|v| self.function.type_of(v).layout.expect("typing lets only tiles be multiplied"));
+        rule(&a, &b, &c).expect("typing has checked the product")
+    }
+
+    fn accumulators(&mut self, c: Value) -> Vec<Reg> {
+        let held = self.held(c);
+        held.iter().map(|&num| self.reg(num, class_of(DType::F32))).collect()
+    }
+
+    fn define_sums(&mut self, sums: &[Reg], ty: &TileType) {
+        let layout = ty.layout.expect("a product has a layout");
+        let repeated = repeated_registers(&layout);
+        self.define((0..sums.len()).map(|r| Num::Reg(sums[r & !repeated])).collect());
+    }
+}

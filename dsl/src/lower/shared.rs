@@ -1,0 +1,134 @@
+//! Shared memory: allocations, stores and loads through a register layout and a shared layout.
+//!
+//! The two layouts compose to a linear map from (register, lane, warp) to an element's place. Its lane and warp part is
+//! one value a thread; its register part is a constant that becomes an immediate wherever it has no bit in common with
+//! what threads set.
+
+use quadpair_layouts::{Layout, SharedLayout};
+
+use super::access::{Place, runs};
+use super::emit::Pure;
+use super::linear::ThreadMap;
+use super::num::Num;
+use super::{Lowering, SHARED, SHARED_ALIGN, repeated_registers};
+use crate::element::DType;
+use crate::ir::{BinaryOp, Memory, TileType, Value};
+use crate::ptx::{Class, Op, Operand, Space, Type};
+
+/// A stretch of shared memory that a tile is stored to or loaded from.
+pub(super) struct Window {
+    pub dtype: DType,
+    /// Where each element lies, in elements.
+    pub layout: SharedLayout,
+    /// Byte address of element offset 0.
+    pub start: Num,
+}
+
+/// Bytes of an allocation, aligned.
+pub(super) fn bytes(memory: &Memory) -> u32 {
+    (memory.layout.size() * memory.dtype.bytes()).next_multiple_of(SHARED_ALIGN)
+}
+
+impl Lowering<'_> {
+    pub(super) fn allocate(&mut self, memory: &Memory) {
+        self.allocations.insert(memory.allocation, self.next_free);
+        self.next_free += bytes(memory);
+    }
+
+    pub(super) fn shared_store(&mut self, memory: &Memory, value: Value) {
+        let tile = self.function.type_of(value).layout.expect("typing lets only tiles be stored");
+        let values = self.held(value);
+        let window = self.window(memory);
+        let mask = self.holder(&tile);
+        self.store_to(&window, &tile, &values, mask);
+    }
+
+    pub(super) fn shared_load(&mut self, memory: &Memory, ty: &TileType) {
+        let tile = ty.layout.expect("typing gives a loaded tile a layout");
+        let window = self.window(memory);
+        let held = self.load_from(&window, &tile);
+        self.define(held);
+    }
+
+    pub(super) fn barrier(&mut self) {
+        self.emit.push(Op::Bar { id: 0, threads: None });
+    }
+
+    /// Stores a tile's elements where the mask holds, each from one of the registers that hold it.
+    pub(super) fn store_to(&mut self, window: &Window, tile: &Layout, values: &[Num], mask: Num) {
+        let free = tile.free_registers() as usize;
+        let own = (0..values.len()).filter(|r| r & free == 0);
+        let places = self.shared_places(window, tile, own, mask);
+        for run in runs(places, window.dtype.bytes()) {
+            let values: Vec<Num> = run.indices.iter().map(|&i| values[i]).collect();
+            self.store_run(&run, window.dtype, Space::Shared, &values);
+        }
+    }
+
+    /// Loads a tile's elements; registers that hold the same element share one load.
+    pub(super) fn load_from(&mut self, window: &Window, tile: &Layout) -> Vec<Num> {
+        let repeated = repeated_registers(tile);
+        let own = (0..tile.registers()).filter(|r| r & repeated == 0);
+        let places = self.shared_places(window, tile, own, Num::Bool(true));
+        let mut held = vec![Num::int(0); tile.registers()];
+        for run in runs(places, window.dtype.bytes()) {
+            let loaded = self.load_run(&run, window.dtype, Space::Shared, None);
+            for (&index, num) in run.indices.iter().zip(loaded) {
+                held[index] = num;
+            }
+        }
+        (0..held.len()).map(|r| held[r & !repeated]).collect()
+    }
+
+    fn shared_places(
+        &mut self,
+        window: &Window,
+        tile: &Layout,
+        registers: impl Iterator<Item = usize>,
+        mask: Num,
+    ) -> Vec<Place> {
+        let (layout, bytes) = (window.layout, window.dtype.bytes());
+        // The view's own constant belongs to the registers' part.
+        let map = ThreadMap::new(tile, |element| (layout.offset(element) ^ layout.constant()) * bytes);
+        registers
+            .map(|r| {
+                let own = self.linear(&map, layout.offset(tile.apply(r, 0, 0)) * bytes);
+                let address = self.integer(BinaryOp::Add, DType::U32, window.start, own);
+                self.place(r, address, Class::B32, mask)
+            })
+            .collect()
+    }
+
+    fn window(&mut self, memory: &Memory) -> Window {
+        let base = self.allocations[&memory.allocation];
+        let mut start = self.shared_address(base);
+        if let Some(offset) = memory.offset {
+            let elements = self.scalar_of(offset);
+            let added = self.integer(BinaryOp::Mul, DType::I32, elements, Num::int(memory.dtype.bytes().into()));
+            start = self.integer(BinaryOp::Add, DType::U32, start, added);
+        }
+        Window { dtype: memory.dtype, layout: memory.layout, start }
+    }
+
+    /// An address in the block's shared memory.
+    fn shared_address(&mut self, offset: u32) -> Num {
+        let symbol = self.emit.pure(Pure::SharedBase, Class::B32, &[], |_, dst| Op::Mov {
+            ty: Type::U32,
+            dst,
+            src: Operand::Symbol(SHARED.to_owned()),
+        });
+        self.emit.set_divisor(symbol, SHARED_ALIGN);
+        Num::Int { base: Some(symbol), offset: offset.into() }
+    }
+
+    /// Takes memory behind all allocations for a conversion or reduction, after those who read it before are done.
+    pub(super) fn scratch(&mut self, dtype: DType, layout: SharedLayout, bytes: u32) -> Window {
+        self.scratch = self.scratch.max(bytes.next_multiple_of(SHARED_ALIGN));
+        if self.scratch_used || self.emit.nested() {
+            self.barrier();
+        }
+        self.scratch_used = true;
+        let start = self.shared_address(self.allocated);
+        Window { dtype, layout, start }
+    }
+}

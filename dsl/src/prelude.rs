@@ -1,0 +1,12 @@
+//! What a kernel author imports: `use quadpair::prelude::*;`
+
+pub use half::{bf16, f16};
+pub use quadpair_layouts::{Layout, Mma, Quadpairs, SharedLayout, blocked, linear};
+pub use quadpair_macros::{device, instances, kernel};
+
+pub use crate::element::Element;
+pub use crate::lang::{
+    Shared, Tile, abs, arange, barrier, device_assert, dot, exp2, fma, full, inline_asm_elementwise, load, load_masked,
+    log2, maximum, minimum, mma, multiple_of, num_programs, program_id, rsqrt, scalar, select, shared, sqrt,
+    static_assert, store, store_masked, zeros,
+};

@@ -1,0 +1,9 @@
+//! PTX as data, with one printer and one parser.
+
+mod ast;
+mod parse;
+mod print;
+
+pub use ast::*;
+pub use parse::{ParseError, parse, parse_body};
+pub use print::{print, register_name};

@@ -1,0 +1,55 @@
+//! The command line: options, subcommands, and how results and errors are shown.
+//!
+//! One file a subcommand: [`attend`], [`matmul`], [`ptx`], [`list`]. Each turns its options into a call of the library
+//! and the outcome into a record, which is printed as a table or, with `--json`, as one object.
+
+mod attend;
+mod engine;
+mod error;
+mod list;
+mod matmul;
+mod options;
+mod output;
+mod progress;
+mod ptx;
+mod table;
+mod tensors;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Flash attention and matmul as tiled GPU kernels, run on a GPU or, where there is none, in a simulator.
+///
+/// Without a subcommand: attention on the bundled sample, checked against float64.
+#[derive(Debug, Parser)]
+#[command(name = "quadpair", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Attend(attend::Attend),
+    Matmul(matmul::Matmul),
+    Ptx(ptx::Ptx),
+    List(list::List),
+}
+
+/// Reads the arguments, does what they say, and reports an error as one line.
+pub fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        None => attend::Attend::default().run(),
+        Some(Command::Attend(attend)) => attend.run(),
+        Some(Command::Matmul(matmul)) => matmul.run(),
+        Some(Command::Ptx(ptx)) => ptx.run(),
+        Some(Command::List(list)) => list.run(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::note(&format!("error: {}", error.line()));
+            ExitCode::FAILURE
+        }
+    }
+}

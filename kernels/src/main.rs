@@ -1,0 +1,9 @@
+//! The `quadpair` command.
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::main()
+}

@@ -1,0 +1,214 @@
+//! Attention on the simulator against float64: every unit, type, length, head dim, sharing of heads and form of bias.
+//!
+//! Tensors are random, the same in every run. Output buffers start full of a number that no result has, so that a write
+//! outside the view shows.
+
+use half::{bf16, f16};
+use quadpair::sim::Simulator;
+use quadpair_kernels::attention::{Attention, AttentionConfig, Inputs, Outputs, Scaling, reference};
+use quadpair_kernels::metrics::Difference;
+use quadpair_kernels::number::Real;
+use quadpair_kernels::unit::{Unit, UnitChoice};
+use quadpair_kernels::view::View;
+use quadpair_profiles::Profile;
+
+/// What an output element holds that was never written.
+const UNTOUCHED: f64 = -12_288.0;
+
+/// Sizes of one call. `gap` elements lie unused between neighbouring rows of every tensor.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    batch: usize,
+    heads: usize,
+    kv_heads: usize,
+    n_q: usize,
+    n_k: usize,
+    head_dim: usize,
+    gap: usize,
+    bias: Bias,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bias {
+    None,
+    /// One row for all heads and queries of a sequence.
+    PerKey,
+    /// One matrix for all heads, rows apart by a number that is no multiple of anything.
+    PerQueryAndKey,
+    /// Per query and key, every third key masked by -inf, and all keys of every fourth row.
+    Masked,
+    /// Per query and key: the lowest finite number on all keys of every fourth row and on some keys of the others.
+    Lowest,
+}
+
+const SMALL: Case = Case { batch: 1, heads: 2, kv_heads: 2, n_q: 33, n_k: 31, head_dim: 64, gap: 0, bias: Bias::None };
+
+/// Marsaglia's xorshift generator.
+struct Random(u64);
+
+impl Random {
+    fn number(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+
+    fn numbers<T: Real>(&mut self, length: usize) -> Vec<T> {
+        (0..length).map(|_| T::from_f64(2.0 * self.number())).collect()
+    }
+}
+
+/// A shape laid out with a gap after every row.
+fn layout(shape: [usize; 4], gap: usize) -> ([usize; 4], usize) {
+    let row = shape[3] + gap;
+    let strides = [shape[1] * shape[2] * row, shape[2] * row, row, 1];
+    (strides, shape[0] * shape[1] * shape[2] * row)
+}
+
+impl Case {
+    fn bias_shape(&self) -> [usize; 4] {
+        match self.bias {
+            Bias::None => [0; 4],
+            Bias::PerKey => [self.batch, 1, 1, self.n_k],
+            _ => [self.batch, 1, self.n_q, self.n_k],
+        }
+    }
+
+    fn bias_value(&self, random: &mut Random, row: usize, key: usize, lowest: f64) -> f64 {
+        match self.bias {
+            Bias::Masked if row % 4 == 3 || key % 3 == 1 => f64::NEG_INFINITY,
+            Bias::Lowest if row % 4 == 3 || key % 5 == 2 => lowest,
+            _ => random.number(),
+        }
+    }
+
+    fn bias_data<U: Real>(&self, random: &mut Random, row_stride: usize, lowest: f64) -> Vec<U> {
+        let [batch, _, rows, _] = self.bias_shape();
+        let element = |i| self.bias_value(random, i / row_stride, i % row_stride, lowest);
+        (0..batch * rows * row_stride).map(element).map(U::from_f64).collect()
+    }
+}
+
+/// Runs a case twice and checks both results.
+#[track_caller]
+fn check<T: Real, U: Real>(case: Case, config: AttentionConfig, lowest: f64) {
+    let volta = Profile::by_name("volta").unwrap();
+    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let Case { batch, heads, kv_heads, n_q, n_k, head_dim, gap, .. } = case;
+    let (q_shape, k_shape) = ([batch, heads, n_q, head_dim], [batch, kv_heads, n_k, head_dim]);
+    let ((q_strides, q_length), (k_strides, k_length)) = (layout(q_shape, gap), layout(k_shape, gap));
+    let (q, k, v) = (random.numbers::<T>(q_length), random.numbers::<T>(k_length), random.numbers::<T>(k_length));
+    let row_stride = n_k + 3;
+    let bias: Vec<U> = case.bias_data(&mut random, row_stride, lowest);
+    let bias_shape = case.bias_shape();
+    let bias_strides = [bias_shape[2] * row_stride, 7, row_stride, 1];
+    let inputs = Inputs {
+        q: View::strided(&q[..], q_shape, q_strides),
+        k: View::strided(&k[..], k_shape, k_strides),
+        v: View::strided(&v[..], k_shape, k_strides),
+        bias: (case.bias != Bias::None).then(|| View::strided(&bias[..], bias_shape, bias_strides)),
+        scale: None,
+    };
+    let attention = Attention::<T, U>::new(&volta, config).unwrap();
+    let run = || {
+        let mut out = vec![T::from_f64(UNTOUCHED); q_length];
+        let mut lse = vec![f32::NAN; batch * heads * n_q];
+        let outputs = Outputs { out: View::strided(&mut out[..], q_shape, q_strides), lse: &mut lse[..] };
+        attention.forward(&Simulator::new(&volta), inputs, outputs).unwrap();
+        let numbers = |numbers: &[T]| numbers.iter().map(|number| number.to_f64()).collect::<Vec<f64>>();
+        (numbers(&out), lse.into_iter().map(f64::from).collect::<Vec<f64>>())
+    };
+    let (out, lse) = run();
+    let expected = reference(&inputs, || ()).unwrap();
+    let rows = out.chunks(head_dim + gap);
+    assert!(rows.clone().all(|row| row[head_dim..].iter().all(|&gap| gap == UNTOUCHED)), "{case:?} wrote between rows");
+    let out_difference = Difference::between(rows.flat_map(|row| row[..head_dim].to_vec()), expected.out);
+    let lse_difference = Difference::between(lse.iter().copied(), expected.lse);
+    let allowed = if T::DTYPE == quadpair::DType::BF16 { 8e-3 } else { 1e-3 };
+    assert!(out_difference.unusable == 0 && out_difference.relative <= allowed, "{case:?} {out_difference:?}");
+    assert!(lse_difference.unusable == 0 && lse_difference.max_scaled <= 1e-4, "{case:?} {lse_difference:?}");
+    assert_eq!(run(), (out, lse), "{case:?} differs from run to run");
+}
+
+/// Runs a case on both units, in f16 with an f32 bias.
+#[track_caller]
+fn check_units(case: Case) {
+    for unit in [Unit::M8N8K4, Unit::Fma] {
+        let config = AttentionConfig { unit: UnitChoice::Only(unit), ..AttentionConfig::new(case.head_dim) };
+        check::<f16, f32>(case, config, f64::from(f32::MIN));
+    }
+}
+
+#[test]
+fn lengths() {
+    for (n_q, n_k) in [(1, 1), (3, 3), (31, 33), (33, 31), (1, 197), (197, 197)] {
+        check_units(Case { heads: 1, kv_heads: 1, n_q, n_k, ..SMALL });
+    }
+}
+
+#[test]
+fn head_dims() {
+    for head_dim in [8, 40, 80, 96, 112, 128, 192, 256] {
+        check_units(Case { heads: 1, kv_heads: 1, head_dim, ..SMALL });
+    }
+}
+
+#[test]
+fn shared_heads() {
+    for (heads, kv_heads) in [(4, 1), (8, 2), (8, 8)] {
+        check_units(Case { batch: 2, heads, kv_heads, n_q: 5, n_k: 9, ..SMALL });
+    }
+}
+
+#[test]
+fn biases() {
+    for bias in [Bias::PerKey, Bias::PerQueryAndKey, Bias::Masked, Bias::Lowest] {
+        check_units(Case { batch: 2, bias, ..SMALL });
+    }
+}
+
+#[test]
+fn rows_at_any_address() {
+    check_units(Case { gap: 3, bias: Bias::PerKey, ..SMALL });
+    check_units(Case { gap: 8, ..SMALL });
+}
+
+#[test]
+fn no_keys_at_all() {
+    check_units(Case { n_k: 0, ..SMALL });
+    check_units(Case { n_k: 0, bias: Bias::PerKey, ..SMALL });
+}
+
+#[test]
+fn nothing_to_do() {
+    check_units(Case { batch: 0, ..SMALL });
+    check_units(Case { n_q: 0, ..SMALL });
+    check_units(Case { heads: 0, kv_heads: 0, ..SMALL });
+}
+
+#[test]
+fn half_precision_bias() {
+    for bias in [Bias::PerQueryAndKey, Bias::Masked, Bias::Lowest] {
+        check::<f16, f16>(Case { bias, ..SMALL }, AttentionConfig::new(64), f64::from(f16::MIN));
+    }
+}
+
+#[test]
+fn other_operand_types() {
+    let case = Case { bias: Bias::Masked, ..SMALL };
+    check::<bf16, f32>(case, AttentionConfig::new(64), 0.0);
+    check::<f32, f32>(case, AttentionConfig::new(64), 0.0);
+    check::<f32, f32>(Case { head_dim: 40, gap: 1, ..case }, AttentionConfig::new(40), 0.0);
+}
+
+#[test]
+fn scale_on_a_rounded_query() {
+    for unit in [Unit::M8N8K4, Unit::Fma] {
+        let config = AttentionConfig { scaling: Scaling::RoundedQuery, ..AttentionConfig::new(96) };
+        let config = AttentionConfig { unit: UnitChoice::Only(unit), ..config };
+        let volta = Profile::by_name("volta").unwrap();
+        assert_eq!(Attention::<f16, f32>::new(&volta, config).unwrap().unit(), unit);
+        check::<f16, f32>(Case { head_dim: 96, ..SMALL }, config, 0.0);
+    }
+}
