@@ -177,10 +177,7 @@ pub fn compile<K: Kernel>(name: &str, kernel: &K, target: Target) -> Result<Prog
 
 impl From<&Profile> for Target {
     fn from(profile: &Profile) -> Self {
-        profile_target(profile)
+        let (sm, isa) = (profile.ptx.sm(), profile.ptx.version());
+        Target { sm, isa, shared_bytes: profile.limits.shared_per_block, threads: profile.limits.threads_per_block }
     }
-}
-
-fn profile_target(_profile: &Profile) -> Target {
-    unimplemented!()
 }

@@ -1,32 +1,36 @@
-//! What the kernels ask a profile; the only place that knows how a profile says it.
+//! What the kernels ask a profile.
 
 use crate::unit::Unit;
 use quadpair::DType;
-use quadpair_profiles::Profile;
+use quadpair_profiles::{Dtype, Profile};
 
-/// The profile's name.
-pub(crate) fn name(profile: &Profile) -> String {
-    profile.name.clone()
-}
-
-/// The operand type of the profile's m8n8k4 unit, if it declares one.
-pub(crate) fn m8n8k4_operands(profile: &Profile) -> Option<DType> {
-    profile.unit.as_ref().map(|_| DType::F16)
-}
-
-/// Query rows and keys of the profile's attention tile for a head dim; `None` if the unit has none that reaches it.
+/// The attention tile of a unit for a head dim, if the profile has one: query rows, keys.
 pub(crate) fn flash_tile(profile: &Profile, unit: Unit, head_dim: usize) -> Option<(usize, usize)> {
-    let _ = head_dim;
-    match unit {
-        Unit::M8N8K4 => profile.unit.as_ref().map(|_| (64, 32)),
-        Unit::Fma => Some((32, 32)),
-    }
+    let tile = match unit {
+        Unit::M8N8K4 => m8n8k4(profile)?.flash_tile(head_dim),
+        Unit::Fma => profile.fma.flash_tile(head_dim),
+    };
+    tile.map(|tile| (tile.block_m, tile.block_n))
 }
 
-/// Rows, columns and depth of the profile's matmul tile; `None` if the unit has none.
+/// The matmul tile of a unit, if the profile has one: rows, columns, depth.
 pub(crate) fn matmul_tile(profile: &Profile, unit: Unit) -> Option<(usize, usize, usize)> {
-    match unit {
-        Unit::M8N8K4 => profile.unit.as_ref().map(|_| (64, 64, 32)),
-        Unit::Fma => Some((64, 64, 32)),
-    }
+    let tile = match unit {
+        Unit::M8N8K4 => m8n8k4(profile)?.matmul,
+        Unit::Fma => profile.fma.matmul,
+    };
+    Some((tile.block_m, tile.block_n, tile.block_k))
+}
+
+/// The operand type of the m8n8k4 unit, where the profile declares it.
+pub(crate) fn m8n8k4_operands(profile: &Profile) -> Option<DType> {
+    m8n8k4(profile).map(|unit| match unit.operand_dtype {
+        Dtype::Float16 => DType::F16,
+        Dtype::BFloat16 => DType::BF16,
+        Dtype::Float32 => DType::F32,
+    })
+}
+
+fn m8n8k4(profile: &Profile) -> Option<&quadpair_profiles::MatrixUnit> {
+    profile.matrix_unit.as_ref().filter(|unit| unit.shape == Unit::M8N8K4.name())
 }

@@ -70,10 +70,10 @@ impl Unit {
             return Ok(());
         }
         match chip::m8n8k4_operands(profile) {
-            None => Err(UnitError::Missing { unit: self, profile: chip::name(profile) }),
+            None => Err(UnitError::Missing { unit: self, profile: profile.name.clone() }),
             Some(takes) if takes != dtype => {
                 let (takes, dtype) = (takes.name(), dtype.name());
-                Err(UnitError::Operands { unit: self, profile: chip::name(profile), takes, dtype })
+                Err(UnitError::Operands { unit: self, profile: profile.name.clone(), takes, dtype })
             }
             Some(_) => Ok(()),
         }

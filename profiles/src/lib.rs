@@ -1,2 +1,9 @@
-//! stub
-pub struct Profile;
+#![doc = include_str!("../README.md")]
+
+mod error;
+mod profile;
+mod select;
+mod validate;
+
+pub use error::ProfileError;
+pub use profile::{Dtype, FlashTile, Limits, MatmulTile, MatrixUnit, Profile, Ptx, Tiles};

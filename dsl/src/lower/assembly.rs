@@ -69,7 +69,13 @@ impl Lowering<'_> {
     fn parsed(&self, text: &str, registers: &[Reg], at: &'static Location<'static>) -> Result<Vec<Statement>, LowerError> {
         let wrong = |error: String| LowerError::Assembly { at: at.to_string(), error };
         let body = substitute(text, registers).map_err(wrong)?;
-        ptx::parse_body(&body, self.emit.counts).map_err(|error| wrong(error.to_string()))
+        let statements = ptx::parse_body(&body, self.emit.counts).map_err(|error| wrong(error.to_string()))?;
+        // Registers and labels of its own would need names that nothing else here has.
+        let jumps = statements.iter().any(|s| matches!(s, Statement::Label(_)));
+        if jumps || text.contains(".reg") {
+            return Err(wrong("it can have neither registers nor labels of its own".to_owned()));
+        }
+        Ok(statements)
     }
 }
 

@@ -66,11 +66,11 @@ impl Lowering<'_> {
         let mask = map.mask();
         let thread = self.thread_part(map);
         let crossed = constant & mask;
-        let num = self.integer(BinaryOp::Xor, DType::U32, thread, Num::int(crossed.into()));
-        let (Num::Int { base, offset }, true) = (num, crossed != 0) else {
-            let Num::Int { base, offset } = thread else { unreachable!("a linear map gives an integer") };
-            return Num::Int { base, offset: offset + i64::from(constant) };
+        let num = match crossed {
+            0 => thread,
+            _ => self.integer(BinaryOp::Xor, DType::U32, thread, Num::int(crossed.into())),
         };
+        let Num::Int { base, offset } = num else { unreachable!("a linear map gives an integer") };
         if let Some(reg) = base {
             self.emit.set_divisor(reg, 1 << mask.trailing_zeros());
         }

@@ -1,11 +1,12 @@
 //! The parser: PTX text as a [`Module`].
 //!
-//! It reads what [`print`](super::print) writes and the ordinary PTX of nvcc and Triton for `sm_70` to `sm_90`, and gives
-//! a [`ParseError`] with its place for anything else; no text makes it panic. Registers are renumbered: each class counts
-//! on through the declarations, so `%r<5>` then `%x<3>` of 32 bits become `%r0` to `%r7`. A label `$L3` keeps its number
-//! and other labels take the free ones. Nested `{ }` scopes are flattened. A comment on a line of its own is kept, before
-//! `.version` in the header and in a body as a statement; others are dropped, as are `.pragma`, `.maxnreg` and the debug
-//! sections. `.reqntid` is read as `.maxntid`.
+//! It reads what [`print`](super::print()) writes and the ordinary PTX of nvcc and Triton for `sm_70` to `sm_90`, and
+//! gives a [`ParseError`] with its place for anything else; no text makes it panic. Registers are renumbered: each
+//! class counts on through the declarations, so `%r<5>` then `%x<3>` of 32 bits become `%r0` to `%r7`. A label `$L3`
+//! keeps its number and other labels take the free ones. Nested `{ }` scopes are flattened. A comment on a line of its
+//! own is kept, before `.version` in the header and in a body as a statement; others are dropped, as are `.pragma`,
+//! `.maxnreg` and the debug sections. `.reqntid` is read as `.maxntid`, `sm_90a` as `sm_90` and `div.approx` as
+//! `div.full`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -42,9 +43,9 @@ pub fn parse(text: &str) -> Result<Module> {
     Parser::new(text)?.module()
 }
 
-/// Reads statements with no kernel around them, as inline assembly has them. `registers` says how many registers of each
-/// class exist already; `%p0`, `%h0`, `%r0`, `%rd0`, `%f0`, `%fd0` and on name them. Registers that the text declares
-/// itself are numbered after these.
+/// Reads statements with no kernel around them, as inline assembly has them. `registers` says how many registers of
+/// each class exist already; `%p0`, `%h0`, `%r0`, `%rd0`, `%f0`, `%fd0` and on name them. Registers that the text
+/// declares itself are numbered after these.
 pub fn parse_body(text: &str, registers: [u32; 6]) -> Result<Vec<Statement>> {
     let mut parser = Parser::new(text)?;
     parser.in_entry = false;
@@ -187,9 +188,9 @@ impl Lexer<'_> {
             text.push(c);
             self.bump();
         }
-        let text = text.get(2..).unwrap_or_default().trim_end_matches('\r');
+        let text = text.get(2..).unwrap_or_default().trim_end_matches('\r').replace('\r', " ");
         if own_line {
-            let kind = Kind::Comment(text.strip_prefix(' ').unwrap_or(text).into());
+            let kind = Kind::Comment(text.strip_prefix(' ').unwrap_or(&text).into());
             self.tokens.push(Token { kind, place });
         }
     }
@@ -1363,4 +1364,354 @@ fn access(code: &mut Opcode) -> Result<Access> {
     }
     qualifiers.sort_by_key(|qualifier| !LEADING.contains(&qualifier.as_str()));
     Ok(Access { space: space.unwrap_or(Space::Generic), qualifiers, ty: code.ty()?, count })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::print::tests::{r, sample};
+    use super::super::{print, register_name};
+    use super::*;
+
+    const REGISTERS: [u32; 6] = [4, 4, 8, 4, 8, 2];
+
+    fn body(text: &str) -> Vec<Statement> {
+        parse_body(text, REGISTERS).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    }
+
+    fn only(text: &str) -> Op {
+        match body(text).pop() {
+            Some(Statement::Instruction { op, .. }) => op,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn error(text: &str) -> String {
+        parse_body(text, REGISTERS).map(|body| panic!("{body:?}")).unwrap_or_else(|error| error.to_string())
+    }
+
+    fn with_header(text: &str) -> String {
+        format!(".version 7.0\n.target sm_80\n.address_size 64\n{text}")
+    }
+
+    fn module(text: &str) -> Module {
+        parse(&with_header(text)).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    }
+
+    fn module_error(text: &str) -> String {
+        parse(&with_header(text)).map(|module| panic!("{module:?}")).unwrap_or_else(|error| error.to_string())
+    }
+
+    fn round_trips(module: &Module) {
+        let text = print(module);
+        assert_eq!(&parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}")), module);
+    }
+
+    #[test]
+    fn reads_what_it_prints() {
+        round_trips(&sample());
+    }
+
+    fn every_spelling() -> Vec<Op> {
+        let (dst, a, b) = (r(Class::B32, 0), Operand::Reg(r(Class::B32, 1)), Operand::Int(2));
+        let (mut ops, to, from) = (Vec::new(), Type::S32, Type::F32);
+        for (op, _, count) in ALUS {
+            for (ty, _) in TYPES {
+                let args = vec![a.clone(); count];
+                ops.push(Op::Alu { op, rounding: None, approx: false, ftz: false, sat: false, ty, dst, args });
+            }
+        }
+        for (rounding, _) in ROUNDINGS {
+            let rounding = Some(rounding);
+            ops.push(Op::Cvt { rounding, ftz: false, sat: true, to, from, dst, src: a.clone() });
+        }
+        for (compare, _) in COMPARES {
+            let (dst, a, b) = (r(Class::Pred, 0), a.clone(), b.clone());
+            ops.push(Op::Setp { compare, ftz: false, ty: Type::F32, dst, a, b, combine: None });
+        }
+        for (op, _) in ATOMICS {
+            let args = vec![a.clone(); if op == Atomic::Cas { 2 } else { 1 }];
+            let address = Address { base: a.clone(), offset: i64::MIN };
+            ops.push(Op::Atom { op, space: Space::Shared, ty: Type::U32, dst: Some(dst), address, args });
+        }
+        for (space, _) in SPACES {
+            let address = Address { base: Operand::Int(64), offset: 8 };
+            ops.push(Op::Ld { space, qualifiers: vec![], ty: Type::B32, dst: vec![dst], address });
+        }
+        ops.extend(SPECIALS.map(|(special, _)| Op::Mov { ty: Type::U32, dst, src: Operand::Special(special) }));
+        ops
+    }
+
+    #[test]
+    fn reads_every_spelling() {
+        let mut whole = sample();
+        let plain = every_spelling().into_iter().map(|op| Statement::Instruction { guard: None, op });
+        whole.entries[0].body = plain.collect();
+        round_trips(&whole);
+    }
+
+    #[test]
+    fn reads_the_reference_designs() {
+        let folder = std::env::var("VOLTA_DESIGNS").unwrap_or("/work/shared/reference/volta_designs".into());
+        let Ok(files) = std::fs::read_dir(folder) else { return };
+        let paths = files.flatten().map(|file| file.path());
+        for path in paths.filter(|path| path.extension().is_some_and(|extension| extension == "ptx")) {
+            let text = std::fs::read_to_string(&path).expect("a readable design");
+            let module = parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            assert!(module.entries[0].body.len() > 500);
+            round_trips(&module);
+            if let Ok(folder) = std::env::var("PTX_DESIGNS_OUT") {
+                let name = path.file_name().expect("a name");
+                std::fs::write(std::path::Path::new(&folder).join(name), print(&module)).expect("a writable folder");
+            }
+        }
+    }
+
+    const TRITON: &str = r#"
+.extern .shared .align 16 .b8 global_smem[];
+.visible .entry add_kernel( // @add_kernel
+	.param .u64 .ptr .global .align 16 add_kernel_param_0,
+	.param .align 4 .u32 add_kernel_param_1
+)
+.reqntid 128
+{
+	.reg .pred 	%p<3>;
+	.reg .b16 %rs<4>;
+	.reg .s32 %r<0x10>, %extra;
+	.reg .b64 %Q,%K;
+	.loc	1 5 0                           // add.py:5:0
+$L__func_begin0:
+	.loc	1 9 3, function_name $L__info_string0, inlined_at 1 20 3
+// %bb.0:                               // %entry
+	ld.param.u64 	%Q, [add_kernel_param_0];
+	.pragma "nounroll";
+	// begin inline asm
+	mov.u32 %r1, %ctaid.x; /* block
+	comment */ mov.b32 %extra, 0xFFFFFFFFU;
+	@!%p1 ld.global.L1::evict_last.b32 { %r2 }, [ %Q + -16 ];
+	{
+	.reg .b32 %r<2>;
+	.reg .pred p;
+	setp.lo.u32 p, %r1, 010;
+LOOP:
+	@p bra.uni LOOP;
+	}
+	{ LOOP: bra LOOP; }
+	mov.u32 %r3, global_smem;
+$L__tmp1:
+	bra $L__tmp1;
+	exit;
+$L__func_end0:
+}
+	.file	1 "/home/me" "add.py", 12, 34
+	.section	.debug_abbrev
+	{
+.b8 1                                   // Abbreviation Code
+.b64 $L__func_end0-$L__func_begin0
+{ }
+	}
+	.section	.debug_macinfo	{	}
+"#;
+
+    #[test]
+    fn reads_triton_text() {
+        let module = module(TRITON);
+        assert_eq!(module.files, ["/home/me/add.py"]);
+        let entry = &module.entries[0];
+        assert_eq!((entry.max_threads, entry.min_blocks), (Some([128, 1, 1]), None));
+        assert_eq!(entry.registers, [4, 4, 19, 2, 0, 0]);
+        assert_eq!(entry.params[1], Param { name: "add_kernel_param_1".into(), ty: Type::U32 });
+        let text = print(&module);
+        for line in [
+            "\t.loc 1 9 3\n\t// %bb.0:                               // %entry\n",
+            "\tmov.b32 %r16, 4294967295;",
+            "\t@!%p1 ld.global.L1::evict_last.b32 %r2, [%rd0+-16];",
+            "\tsetp.lt.u32 %p3, %r18, 8;\n",
+            "\t@%p3 bra.uni $L3;",
+            "\tbra $L4;",
+        ] {
+            assert!(text.contains(line), "{line} isn't in\n{text}");
+        }
+        round_trips(&module);
+    }
+
+    #[test]
+    fn numbers_labels_apart() {
+        let target = |statement| match statement {
+            Statement::Instruction { op: Op::Bra { target, .. }, .. } => Some(target.0),
+            _ => None,
+        };
+        let statements = body("$L1: { $L1: bra $L1; } x: bra $L1; bra x;");
+        assert_eq!(statements.into_iter().filter_map(target).collect::<Vec<_>>(), [2, 1, 0]);
+    }
+
+    #[test]
+    fn reads_a_body() {
+        let Op::Alu { dst, .. } = only("mov.u32 %r7, 1; { .reg .f32 t; neg.f32 t, %f3; }") else { panic!() };
+        assert_eq!(register_name(dst), "%f8");
+        assert_eq!(body("// kept\n// twice\nret; // dropped\n").len(), 3);
+        assert_eq!(body(""), []);
+    }
+
+    #[test]
+    fn reads_numbers() {
+        for (text, value) in [
+            ("0", 0),
+            ("017", 15),
+            ("0x1Fu", 31),
+            ("0b101U", 5),
+            ("-128", -128),
+            ("0xFFFFFFFFFFFFFFFF", -1),
+            ("-9223372036854775808", i64::MIN),
+            ("WARP_SZ", 32),
+        ] {
+            let Op::Mov { src, .. } = only(&format!("mov.b64 %rd0, {text};")) else { panic!() };
+            assert_eq!(src, Operand::Int(value), "{text}");
+        }
+        let Op::Mov { src, .. } = only("mov.f64 %fd0, 0d3FF0000000000000;") else { panic!() };
+        assert_eq!(src, Operand::F64(1.0_f64.to_bits()));
+    }
+
+    #[test]
+    fn reads_other_spellings() {
+        for (text, same) in [
+            ("div.approx.f32 %f0, %f1, %f2;", "div.full.f32 %f0, %f1, %f2;"),
+            ("barrier.sync.aligned 0;", "bar.sync 0;"),
+            ("exit;", "ret;"),
+            ("setp.hs.u32 %p0, %r1, %r2;", "setp.ge.u32 %p0, %r1, %r2;"),
+            ("atom.relaxed.gpu.global.add.u32 %r0, [%rd0], 1;", "atom.global.add.u32 %r0, [%rd0], 1;"),
+            ("atom.global.gpu.relaxed.add.u32 %r0, [%rd0], 1;", "atom.global.add.u32 %r0, [%rd0], 1;"),
+            ("ld.global.b32 {%r0}, [%rd0-8];", "ld.global.b32 %r0, [%rd0+-8];"),
+        ] {
+            assert_eq!(body(text), body(same), "{text}");
+        }
+    }
+
+    #[test]
+    fn explains_errors() {
+        for (text, line, column, rest) in [
+            (
+                "ret;\n  tex.2d.v4.f32 %r1;",
+                2,
+                3,
+                "found the instruction `tex.2d.v4.f32`, which isn't supported, expected",
+            ),
+            ("add.cc.u32 %r1, %r2, %r3;", 1, 1, "found `.cc` in `add.cc.u32`, which isn't supported, expected a type"),
+            ("mov.u32 %r1, %r8;", 1, 14, "found `%r8`, expected an operand: a declared register, a number or a symbol"),
+            ("mov.u32 %r01, 1;", 1, 9, "found `%r01`, expected a declared register"),
+            ("bra there;", 1, 5, "found `there`, expected a label defined in the kernel"),
+            ("@%r1 ret;", 1, 2, "found `%r1`, expected a predicate register"),
+            ("ld.global.v2.b32 %r1, [%rd1];", 1, 18, "found 1 element, expected 2 elements"),
+            ("ret", 1, 4, "found the end of the text, expected `;` after the operands of `ret`"),
+            ("ld.global %r1, [%rd1];", 1, 1, "found `ld.global`, which ends too soon, expected a type"),
+            ("}", 1, 1, "found `}`, expected a statement"),
+            ("a: a:", 1, 4, "found the label `a` again, expected a label not defined yet"),
+            ("/* x", 1, 1, "found a comment that doesn't end, expected `*/`"),
+            ("mov.u32 %r1, 09;", 1, 14, "found `09`, expected a number"),
+            ("é;", 1, 1, "found the character 'é', expected PTX"),
+        ] {
+            let found = error(text);
+            assert!(found.starts_with(&format!("line {line}, column {column}: {rest}")), "{found}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_would_change_meaning() {
+        for text in [
+            "atom.global.acq_rel.gpu.add.u32 %r0, [%rd0], 1;",
+            "atom.global.sys.add.u32 %r0, [%rd0], 1;",
+            "setp.lo.s32 %p0, %r1, %r2;",
+            "setp.eq.u32 %p0|%p1, %r1, %r2;",
+            "min.NaN.f32 %f0, %f1, %f2;",
+            "shf.l.clamp.b32 %r0, %r1, %r2, %r3;",
+            "cvt.rn.f16x2.f32 %r0, %f1, %f2;",
+            "barrier.sync 0;",
+            "bar.sync %r1;",
+            "ld.shared::cluster.b32 %r0, [%r1];",
+            "mma.sync.aligned.m8n8k4.row.col.satfinite.s32.s8.s8.s32 {%r1}, {%r1}, {%r1}, {%r1};",
+        ] {
+            error(text);
+        }
+    }
+
+    #[test]
+    fn refuses_directives() {
+        for (text, expected) in [
+            (".global .b32 x;", "found the directive `.global`, which isn't supported here"),
+            (".visible .func f() {}", "found the directive `.func`, which isn't supported here"),
+            (".visible .const .b32 x;", "found the directive `.const`, which isn't supported here"),
+            (".entry k() { .local .align 8 .b8 d[16]; }", "found the directive `.local`, which isn't supported here"),
+            (".entry k() { .const .b32 x; }", "found the directive `.const`, which isn't supported here"),
+            (".entry k() .maxclusterrank 2 {}", "found the directive `.maxclusterrank`, which isn't supported here"),
+            (".entry k(.param .align 8 .b8 p[16]) {}", "a parameter that is an array isn't supported"),
+            (".address_size 32", "expected 64"),
+            (".entry k() { ret;", "found the end of the text, expected a statement"),
+        ] {
+            let found = module_error(text);
+            assert!(found.contains(expected), "{found}");
+        }
+        let missing = |text: &str| parse(text).map_err(|error| error.expected).err();
+        assert_eq!(missing("").as_deref(), Some("`.version`"));
+        assert_eq!(missing(".version 7.0").as_deref(), Some("`.target`"));
+    }
+
+    #[test]
+    fn bounds_what_a_text_can_ask_for() {
+        assert!(error(&"{".repeat(100_000)).contains("at most 64 scopes"));
+        assert!(error(".reg .b32 %x<4294967295>; .reg .b32 y;").contains("more than 4294967295 registers"));
+        assert!(module_error(".file 4000000000 \"x\"").contains("one from 1 to 65536"));
+        assert!(module_error(".shared .b64 x[99999][99999];").contains("4 GiB"));
+    }
+
+    #[test]
+    fn reads_shared_arrays() {
+        let module = module(".visible .shared .f32 x[2][8]; .entry k { .shared .u32 y; ret; }");
+        let array = |name: &str, bytes| SharedArray { name: name.into(), align: 4, bytes, external: false };
+        assert_eq!(module.shared, [array("x", 64)]);
+        assert_eq!(module.entries[0].shared, [array("y", 4)]);
+    }
+
+    type Edit = (usize, usize, u8, String);
+
+    /// The text with pieces cut, doubled, replaced and inserted.
+    fn mutate(text: &str, edits: &[Edit]) -> String {
+        let mut chars: Vec<char> = text.chars().collect();
+        for (at, length, kind, insert) in edits {
+            let at = at % (chars.len() + 1);
+            let end = (at + length).min(chars.len());
+            let piece: Vec<char> = if *kind == 1 { chars[at..end].to_vec() } else { insert.chars().collect() };
+            match kind {
+                0 => drop(chars.drain(at..end)),
+                1 | 2 => drop(chars.splice(at..at, piece)),
+                _ => drop(chars.splice(at..end, piece)),
+            }
+        }
+        chars.into_iter().collect()
+    }
+
+    fn edit() -> impl Strategy<Value = Edit> {
+        let piece = prop_oneof!["\\PC{0,4}", r#"[{}();:@!%$.,<>\[\]|+\-/*"0-9a-z\n]{1,3}"#, "[0-9]{1,20}"];
+        (0..100_000_usize, 0..12_usize, 0..4_u8, piece)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) })]
+
+        #[test]
+        fn never_panics(edits in prop::collection::vec(edit(), 1..6), triton in any::<bool>()) {
+            let text = if triton { with_header(TRITON) } else { print(&sample()) };
+            let text = mutate(&text, &edits);
+            if let Ok(module) = parse(&text) {
+                prop_assert_eq!(parse(&print(&module)), Ok(module));
+            }
+            let _ = parse_body(&text, REGISTERS);
+        }
+
+        #[test]
+        fn never_panics_on_noise(text in "(\\PC|\n|[{}:;%.0-9a-z]){0,200}") {
+            let _ = parse(&text);
+            let _ = parse_body(&text, REGISTERS);
+        }
+    }
 }

@@ -1,9 +1,9 @@
 //! The printer: a [`Module`] as PTX text.
 //!
-//! The text is a function of the module alone, and [`parse`](super::parse) reads it back to an equal one. An instruction
-//! is an opcode and its operands: [`opcode`] joins the modifiers with dots and [`operands`] spells the rest. The tables
-//! of spellings at the top serve the parser too, so the two can't disagree about a name. Comments hold one line each:
-//! a line break in one makes it two comments.
+//! The text is a function of the module alone, and [`parse`](super::parse()) reads it back to an equal one. An
+//! instruction is an opcode and its operands: `opcode` joins the modifiers with dots and `operands` spells the rest.
+//! The tables of spellings at the top serve the parser too, so the two can't disagree about a name. Comments hold one
+//! line each: a line break in one makes it two comments.
 
 use super::ast::*;
 
@@ -332,14 +332,9 @@ fn vote(mode: Vote) -> String {
 }
 
 fn mma(shape: &str, rows: [bool; 2], types: &[Type; 4]) -> String {
-    let mut name = format!("mma.sync.aligned.{shape}");
-    for row in rows {
-        name += if row { ".row" } else { ".col" };
-    }
-    for ty in types {
-        name = name + "." + ty_name(ty);
-    }
-    name
+    let [a, b] = rows.map(|row| if row { "row" } else { "col" });
+    let [d, ta, tb, c] = types.map(|ty| spell(&TYPES, ty));
+    dotted(["mma.sync.aligned", shape, a, b, d, ta, tb, c])
 }
 
 fn operands(op: &Op) -> Vec<String> {
@@ -407,5 +402,279 @@ fn place(address: &Address) -> String {
     match address.offset {
         0 => format!("[{}]", operand(&address.base)),
         offset => format!("[{}+{offset}]", operand(&address.base)),
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    pub(in super::super) fn r(class: Class, index: u32) -> Reg {
+        Reg { class, index }
+    }
+
+    fn x(index: u32) -> Operand {
+        Operand::Reg(r(Class::B32, index))
+    }
+
+    fn b32s(numbers: std::ops::Range<u32>) -> Vec<Reg> {
+        numbers.map(|index| r(Class::B32, index)).collect()
+    }
+
+    fn f32s(numbers: std::ops::Range<u32>) -> Vec<Reg> {
+        numbers.map(|index| r(Class::F32, index)).collect()
+    }
+
+    fn at(offset: i64) -> Address {
+        Address { base: Operand::Reg(r(Class::B64, 1)), offset }
+    }
+
+    fn words(text: &str) -> Vec<String> {
+        text.split_whitespace().map(String::from).collect()
+    }
+
+    fn alu(op: Alu, ty: Type, class: Class, count: usize) -> Op {
+        let mut args = vec![Operand::Reg(r(class, 1)); count];
+        if op == Alu::Lop3 {
+            args[3] = Operand::Int(0x96);
+        }
+        Op::Alu { op, rounding: None, approx: false, ftz: false, sat: false, ty, dst: r(class, 0), args }
+    }
+
+    fn moves() -> Vec<Op> {
+        let h = |index| r(Class::B16, index);
+        let mov = |ty, dst, src| Op::Mov { ty, dst, src };
+        vec![
+            mov(Type::U32, r(Class::B32, 0), Operand::Special(Special::TidX)),
+            mov(Type::U32, r(Class::B32, 0), Operand::Symbol("sm".into())),
+            mov(Type::F32, r(Class::F32, 0), Operand::F32(0x3F80_0000)),
+            mov(Type::F64, r(Class::F64, 0), Operand::F64(0x3FF0_0000_0000_0000)),
+            mov(Type::B64, r(Class::B64, 0), Operand::Int(i64::MIN)),
+            mov(Type::S32, r(Class::B32, 0), Operand::Int(-7)),
+            Op::Pack { ty: Type::B32, dst: r(Class::B32, 0), parts: vec![Operand::Reg(h(0)), Operand::Reg(h(1))] },
+            Op::Unpack { ty: Type::B32, parts: vec![Some(h(0)), None], src: x(0) },
+            Op::Selp { ty: Type::B32, dst: r(Class::B32, 0), a: x(1), b: x(2), predicate: r(Class::Pred, 0) },
+        ]
+    }
+
+    fn floats() -> Vec<Op> {
+        let mut fma = alu(Alu::Fma, Type::F32, Class::F32, 3);
+        if let Op::Alu { rounding, ftz, sat, .. } = &mut fma {
+            (*rounding, *ftz, *sat) = (Some(Rounding::Rn), true, true);
+        }
+        let mut div = alu(Alu::Div, Type::F32, Class::F32, 2);
+        let mut ex2 = alu(Alu::Ex2, Type::F32, Class::F32, 1);
+        for op in [&mut div, &mut ex2] {
+            if let Op::Alu { approx, ftz, .. } = op {
+                (*approx, *ftz) = (true, true);
+            }
+        }
+        vec![fma, div, ex2]
+    }
+
+    fn arithmetic() -> Vec<Op> {
+        let guard = Guard { reg: r(Class::Pred, 1), negated: true };
+        let setp = |ftz, ty, class, combine| {
+            let (a, b) = (Operand::Reg(r(class, 1)), Operand::Reg(r(class, 2)));
+            Op::Setp { compare: Compare::Ge, ftz, ty, dst: r(Class::Pred, 0), a, b, combine }
+        };
+        let (half, single) = (r(Class::B16, 0), Operand::Reg(r(Class::F32, 1)));
+        let (to, from, rounding) = (Type::F16, Type::F32, Some(Rounding::Rn));
+        let mut ops = floats();
+        ops.extend([
+            alu(Alu::Lop3, Type::B32, Class::B32, 4),
+            alu(Alu::ShfL, Type::B32, Class::B32, 3),
+            alu(Alu::MadLo, Type::S32, Class::B32, 3),
+            setp(false, Type::U32, Class::B32, None),
+            setp(true, Type::F32, Class::F32, Some((Combine::And, guard))),
+            Op::Cvt { rounding, ftz: true, sat: true, to, from, dst: half, src: single },
+            Op::Cvta { to: true, space: Space::Global, dst: r(Class::B64, 0), src: Operand::Reg(r(Class::B64, 1)) },
+            Op::Cvta { to: false, space: Space::Shared, dst: r(Class::B64, 0), src: Operand::Reg(r(Class::B64, 1)) },
+        ]);
+        ops
+    }
+
+    fn memory() -> Vec<Op> {
+        let ld =
+            |space, qualifiers, ty, dst, address| Op::Ld { space, qualifiers: words(qualifiers), ty, dst, address };
+        let st = |space, qualifiers, src, address| {
+            let qualifiers = words(qualifiers);
+            Op::St { space, qualifiers, ty: Type::B32, src, address }
+        };
+        let atom = |op, space, ty, dst, args| Op::Atom { op, space, ty, dst, address: at(8), args };
+        let shared = Address { base: Operand::Symbol("sm".into()), offset: 32 };
+        let param = Address { base: Operand::Symbol("pA".into()), offset: 0 };
+        let old = Some(r(Class::B32, 0));
+        vec![
+            ld(Space::Param, "", Type::U64, vec![r(Class::B64, 1)], param),
+            ld(Space::Global, "nc", Type::B32, b32s(0..4), at(-16)),
+            ld(Space::Shared, "volatile", Type::B32, b32s(0..1), shared),
+            ld(Space::Generic, "relaxed gpu", Type::U32, b32s(0..1), at(0)),
+            st(Space::Shared, "", vec![x(0), Operand::Int(1)], Address { base: x(3), offset: 16 }),
+            st(Space::Global, "cs", vec![x(0)], at(4)),
+            atom(Atomic::Add, Space::Global, Type::F32, None, vec![Operand::F32(0)]),
+            atom(Atomic::Add, Space::Global, Type::F16x2, old, vec![x(1)]),
+            atom(Atomic::Cas, Space::Generic, Type::B32, old, vec![x(1), x(2)]),
+            Op::Fence { text: "membar.gl".into() },
+            Op::Fence { text: "fence.acq_rel.gpu".into() },
+        ]
+    }
+
+    fn warp() -> Vec<Op> {
+        let (dst, mask) = (r(Class::B32, 0), Operand::Int(-1));
+        let src = Guard { reg: r(Class::Pred, 0), negated: true };
+        let shfl = |mode, in_range| {
+            let (lane, clamp, mask) = (Operand::Int(1), Operand::Int(31), mask.clone());
+            Op::Shfl { mode, dst, in_range, src: x(1), lane, clamp, mask }
+        };
+        vec![
+            Op::WarpSync { mask: mask.clone() },
+            shfl(Shuffle::Butterfly, None),
+            shfl(Shuffle::Index, Some(r(Class::Pred, 1))),
+            Op::Vote { mode: Vote::Any, dst: r(Class::Pred, 1), src, mask: mask.clone() },
+            Op::Vote { mode: Vote::Ballot, dst, src, mask },
+            Op::ActiveMask { dst },
+        ]
+    }
+
+    fn control() -> Vec<Op> {
+        vec![
+            Op::Bra { target: Label(3), uniform: false },
+            Op::Bra { target: Label(3), uniform: true },
+            Op::Bar { id: 0, threads: None },
+            Op::Bar { id: 1, threads: Some(64) },
+            Op::Mma {
+                shape: "m8n8k4".into(),
+                a_row: true,
+                b_row: false,
+                types: [Type::F32, Type::F16, Type::F16, Type::F32],
+                d: f32s(0..8),
+                a: b32s(0..2),
+                b: b32s(2..4),
+                c: f32s(0..8).into_iter().map(Operand::Reg).collect(),
+            },
+            Op::Trap,
+            Op::Ret,
+        ]
+    }
+
+    fn ops() -> Vec<Op> {
+        [moves(), arithmetic(), memory(), warp(), control()].concat()
+    }
+
+    fn entry(name: &str, ops: Vec<Op>) -> Entry {
+        let param = |name: &str, ty| Param { name: name.into(), ty };
+        let plain = ops.into_iter().map(|op| Statement::Instruction { guard: None, op });
+        let guard = Some(Guard { reg: r(Class::Pred, 1), negated: true });
+        let mut body = vec![
+            Statement::Comment("tile loop ".into()),
+            Statement::Comment(String::new()),
+            Statement::Loc { file: 1, line: 23, column: 5 },
+            Statement::Label(Label(3)),
+            Statement::Instruction { guard, op: Op::Bra { target: Label(3), uniform: false } },
+        ];
+        body.extend(plain);
+        Entry {
+            name: name.into(),
+            params: vec![param("pA", Type::U64), param("scale", Type::F32), param("count", Type::S32)],
+            max_threads: Some([128, 1, 1]),
+            min_blocks: Some(2),
+            registers: [2, 2, 4, 2, 8, 2],
+            shared: vec![SharedArray { name: "tile".into(), align: 16, bytes: 1024, external: false }],
+            body,
+        }
+    }
+
+    /// A module with every variant of [`Op`], which ptxas accepts.
+    pub(in super::super) fn sample() -> Module {
+        Module {
+            header: vec!["matmul 128x128".into(), String::new(), "  indented".into()],
+            version: (6, 4),
+            target: 70,
+            files: vec!["/src/ker nel.rs".into(), "a\\b.rs".into()],
+            shared: vec![SharedArray { name: "sm".into(), align: 16, bytes: 0, external: true }],
+            entries: vec![entry("matmul", ops()), entry("copy", vec![Op::Ret])],
+        }
+    }
+
+    fn text_of(op: Op) -> String {
+        let mut out = String::new();
+        print_statement(&mut out, &Statement::Instruction { guard: None, op });
+        out.trim().into()
+    }
+
+    const START: &str = r#"// matmul 128x128
+//
+//   indented
+.version 6.4
+.target sm_70
+.address_size 64
+.file 1 "/src/ker nel.rs"
+.file 2 "a\\b.rs"
+
+.extern .shared .align 16 .b8 sm[];
+
+.visible .entry matmul(.param .u64 pA, .param .f32 scale, .param .s32 count)
+.maxntid 128, 1, 1
+.minnctapersm 2
+{
+	.reg .pred %p<2>;
+	.reg .b16 %h<2>;
+	.reg .b32 %r<4>;
+	.reg .b64 %rd<2>;
+	.reg .f32 %f<8>;
+	.reg .f64 %fd<2>;
+	.shared .align 16 .b8 tile[1024];
+"#;
+
+    #[test]
+    fn prints_a_module() {
+        let text = print(&sample());
+        let body = "\t// tile loop \n\t//\n\t.loc 1 23 5\n$L3:\n\t@!%p1 bra $L3;\n\tmov.u32 %r0, %tid.x;\n";
+        assert!(text.starts_with(&format!("{START}{body}")), "{text}");
+        assert!(text.ends_with("\tret;\n}\n"), "{text}");
+        if let Ok(path) = std::env::var("PTX_SAMPLE") {
+            std::fs::write(path, text).expect("a writable path");
+        }
+    }
+
+    #[test]
+    fn prints_instructions() {
+        let lines: Vec<_> = ops().into_iter().map(text_of).collect();
+        for expected in [
+            "mov.b32 %r0, {%h0, %h1};",
+            "mov.b32 {%h0, _}, %r0;",
+            "mov.f32 %f0, 0f3F800000;",
+            "fma.rn.ftz.sat.f32 %f0, %f1, %f1, %f1;",
+            "div.full.ftz.f32 %f0, %f1, %f1;",
+            "ex2.approx.ftz.f32 %f0, %f1;",
+            "setp.ge.and.ftz.f32 %p0, %f1, %f2, !%p1;",
+            "cvt.rn.ftz.sat.f16.f32 %h0, %f1;",
+            "cvta.to.global.u64 %rd0, %rd1;",
+            "ld.global.nc.v4.b32 {%r0, %r1, %r2, %r3}, [%rd1+-16];",
+            "ld.volatile.shared.b32 %r0, [sm+32];",
+            "ld.relaxed.gpu.u32 %r0, [%rd1];",
+            "st.shared.v2.b32 [%r3+16], {%r0, 1};",
+            "red.global.add.f32 [%rd1+8], 0f00000000;",
+            "atom.global.add.noftz.f16x2 %r0, [%rd1+8], %r1;",
+            "shfl.sync.idx.b32 %r0|%p1, %r1, 1, 31, -1;",
+            "vote.sync.ballot.b32 %r0, !%p0, -1;",
+            "bar.sync 1, 64;",
+        ] {
+            assert!(lines.iter().any(|line| line == expected), "{expected} isn't in {lines:#?}");
+        }
+    }
+
+    #[test]
+    fn names_registers() {
+        let names = Class::ALL.map(|class| register_name(r(class, 7)));
+        assert_eq!(names, ["%p7", "%h7", "%r7", "%rd7", "%f7", "%fd7"]);
+    }
+
+    #[test]
+    fn splits_a_comment_at_line_breaks() {
+        let mut out = String::new();
+        comment(&mut out, "\t", "one\ntwo");
+        assert_eq!(out, "\t// one\n\t// two\n");
     }
 }

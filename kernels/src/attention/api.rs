@@ -100,7 +100,7 @@ impl<T: Real, U: Real> Attention<T, U> {
             unit: choice.unit,
             tile: choice.tile,
             head_dim: config.head_dim,
-            profile: chip::name(profile),
+            profile: profile.name.clone(),
             runs: all.iter().filter(|tile| prepare(tile).is_some()).copied().collect(),
         })
     }

@@ -20,8 +20,11 @@
 use crate::unit::Unit;
 use quadpair::prelude::*;
 
-/// Steps along k that are loaded at once: a 16-byte row of f16.
-const STEP: usize = 8;
+/// Elements of a row that a thread loads from global memory: 16 bytes of f16.
+const VECTOR: usize = 8;
+
+/// The widest piece of the head dim: an accumulator of this many columns leaves registers for the fragments.
+const WIDEST: usize = 128;
 
 const LOG2_E: f32 = std::f32::consts::LOG2_E;
 const LN_2: f32 = std::f32::consts::LN_2;
@@ -50,12 +53,11 @@ pub struct FlashTile {
 impl FlashTile {
     /// Width of piece 0 or 1 of the head dim; 0 where there is no second one.
     const fn width(&self, piece: usize) -> usize {
-        let first = 1 << self.head_dim.ilog2();
-        let rest = self.head_dim - first;
-        match rest.next_power_of_two() {
-            _ if rest == 0 => [first, 0][piece],
-            second if second == first => [2 * first, 0][piece],
-            second => [first, second][piece],
+        let first = 1 << if self.head_dim < WIDEST { self.head_dim.ilog2() } else { WIDEST.ilog2() };
+        match (piece, self.head_dim - first) {
+            (0, _) => first,
+            (_, 0) => 0,
+            (_, rest) => rest.next_power_of_two(),
         }
     }
 
@@ -68,6 +70,22 @@ impl FlashTile {
         self.width(0) + self.width(1) != self.head_dim
     }
 
+    /// Depth of Q K^T that is loaded at once.
+    const fn key_step(&self) -> usize {
+        match self.unit {
+            Unit::M8N8K4 => 8,
+            Unit::Fma => 4,
+        }
+    }
+
+    /// Depth of P V that is loaded at once.
+    const fn value_step(&self) -> usize {
+        match self.unit {
+            Unit::M8N8K4 => 8,
+            Unit::Fma => 2,
+        }
+    }
+
     /// The matrix unit with all warps along the rows.
     const fn mma(&self) -> Mma {
         Mma::m8n8k4(Quadpairs::TwoByTwo, [self.warps, 1])
@@ -77,7 +95,7 @@ impl FlashTile {
     const fn accumulator(&self, columns: usize) -> Layout {
         match self.unit {
             Unit::M8N8K4 => self.mma().accumulator([self.block_m, columns]),
-            Unit::Fma => blocked([self.block_m, columns], [4, 4], [4, 8], [self.warps, 1], [1, 0]),
+            Unit::Fma => blocked([self.block_m, columns], [2, 4], [4, 8], [self.warps, 1], [1, 0]),
         }
     }
 
@@ -157,7 +175,7 @@ fn head_start(base: Tile, stride: [Tile; 3], batch: Tile, head: Tile) -> Tile {
 /// A stride that is known to keep rows aligned where they are.
 #[device]
 fn row_stride(stride: Tile, #[comptime] t: FlashTile) -> Tile {
-    if t.aligned { multiple_of(stride, STEP) } else { stride }
+    if t.aligned { multiple_of(stride, VECTOR) } else { stride }
 }
 
 /// Strides of batch, head and row that are known to keep rows aligned where they are.
@@ -168,7 +186,7 @@ fn strides(stride: [Tile; 3], #[comptime] t: FlashTile) -> [Tile; 3] {
 
 #[device]
 fn aligned(base: Tile, #[comptime] t: FlashTile) -> Tile {
-    if t.aligned { multiple_of(base, STEP) } else { base }
+    if t.aligned { multiple_of(base, VECTOR) } else { base }
 }
 
 /// `softmax(scale Q K^T + bias) V` for `block_m` query rows of one head, and the logarithm of the softmax's denominator.
@@ -208,18 +226,18 @@ pub fn flash_attention<T: Element, U: Element>(
     let mut v_rows = head_start(aligned(v, t), v_stride, entry, head / group);
 
     // Q stays in shared memory for all tiles.
-    let q0 = shared::<T>(t.staging::<T>(t.block_m, 0, t.left(STEP)));
-    let q1 = if t.pieces() == 2 { shared::<T>(t.staging::<T>(t.block_m, 1, t.left(STEP))) } else { q0 };
-    let k0 = shared::<T>(t.staging::<T>(t.block_n, 0, t.keys(STEP).permute([1, 0])));
-    let k1 = if t.pieces() == 2 { shared::<T>(t.staging::<T>(t.block_n, 1, t.keys(STEP).permute([1, 0]))) } else { k0 };
-    let v0 = shared::<T>(t.staging::<T>(t.block_n, 0, t.values(STEP, 0)));
-    let v1 = if t.pieces() == 2 { shared::<T>(t.staging::<T>(t.block_n, 1, t.values(STEP, 1))) } else { v0 };
+    let q0 = shared::<T>(t.staging::<T>(t.block_m, 0, t.left(t.key_step())));
+    let q1 = if t.pieces() == 2 { shared::<T>(t.staging::<T>(t.block_m, 1, t.left(t.key_step()))) } else { q0 };
+    let k0 = shared::<T>(t.staging::<T>(t.block_n, 0, t.keys(t.key_step()).permute([1, 0])));
+    let k1 = if t.pieces() == 2 { shared::<T>(t.staging::<T>(t.block_n, 1, t.keys(t.key_step()).permute([1, 0]))) } else { k0 };
+    let v0 = shared::<T>(t.staging::<T>(t.block_n, 0, t.values(t.value_step(), 0)));
+    let v1 = if t.pieces() == 2 { shared::<T>(t.staging::<T>(t.block_n, 1, t.values(t.value_step(), 1))) } else { v0 };
     let q_shared = [q0, q1];
     let k_shared = [k0, k1];
     let v_shared = [v0, v1];
     let p_shared = match t.unit {
-        Unit::M8N8K4 => shared::<T>(SharedLayout::between(&t.scores(), &t.left(STEP), T::DTYPE.bits())),
-        Unit::Fma => shared::<f32>(SharedLayout::between(&t.scores(), &t.left(STEP), 32)),
+        Unit::M8N8K4 => shared::<T>(SharedLayout::between(&t.scores(), &t.left(t.value_step()), T::DTYPE.bits())),
+        Unit::Fma => shared::<f32>(SharedLayout::between(&t.scores(), &t.left(t.value_step()), 32)),
     };
     for piece in 0..t.pieces() {
         let mut rows = fetch(q_rows, q_stride[2], n_q - first_row, t.block_m, piece, t);
@@ -249,9 +267,10 @@ pub fn flash_attention<T: Element, U: Element>(
 
         let mut s = zeros::<f32>(t.scores());
         for piece in 0..t.pieces() {
-            for d in (0..t.width(piece)).step_by(STEP) {
-                let a = q_shared[piece].slice(1, d, STEP).load(t.left(STEP));
-                let b = k_shared[piece].permute([1, 0]).slice(0, d, STEP).load(t.keys(STEP));
+            let step = t.key_step();
+            for d in (0..t.width(piece)).step_by(step) {
+                let a = q_shared[piece].slice(1, d, step).load(t.left(step));
+                let b = k_shared[piece].permute([1, 0]).slice(0, d, step).load(t.keys(step));
                 s = product(a, b, s, t.unit);
             }
         }
@@ -290,9 +309,10 @@ pub fn flash_attention<T: Element, U: Element>(
 
         for piece in 0..t.pieces() {
             let mut o = acc[piece] * alpha.expand_dims(1);
-            for j in (0..t.block_n).step_by(STEP) {
-                let a = p_shared.slice(1, j, STEP).load(t.left(STEP));
-                let b = v_shared[piece].slice(0, j, STEP).load(t.values(STEP, piece));
+            let step = t.value_step();
+            for j in (0..t.block_n).step_by(step) {
+                let a = p_shared.slice(1, j, step).load(t.left(step));
+                let b = v_shared[piece].slice(0, j, step).load(t.values(step, piece));
                 o = product(a, b, o, t.unit);
             }
             acc[piece] = o;
@@ -304,9 +324,10 @@ pub fn flash_attention<T: Element, U: Element>(
     let inverse = select(sum == 0.0, 0.0, 1.0 / sum);
     let out_rows = head_start(aligned(out, t), out_stride, entry, head);
     for piece in 0..t.pieces() {
+        let row = first_row + arange(t.output(piece).slice(1)).expand_dims(1);
         let column = arange(t.output(piece).slice(0)).expand_dims(0) + piece * t.width(0);
-        let place = out_rows + (row as i64 * out_stride[2]).expand_dims(1) + column;
-        let mut inside = (row < n_q).expand_dims(1) & (column < t.head_dim);
+        let place = out_rows + row as i64 * out_stride[2] + column;
+        let inside = (row < n_q) & (column < t.head_dim);
         store_masked(place, (acc[piece] * inverse.expand_dims(1)).to::<T>(), inside);
     }
     let units = if t.bias { 1.0 } else { LN_2 };

@@ -97,7 +97,7 @@ impl<T: Real> Matmul<T> {
         all.iter().find(|tile| **tile == choice.tile).and_then(prepare).ok_or_else(|| MatmulError::Tile {
             unit: choice.unit,
             tile: choice.tile,
-            profile: chip::name(profile),
+            profile: profile.name.clone(),
             runs: all.iter().filter(|tile| prepare(tile).is_some()).copied().collect(),
         })
     }

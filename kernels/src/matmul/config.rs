@@ -36,6 +36,6 @@ pub(crate) fn choose(profile: &Profile, dtype: DType, config: &MatmulConfig) -> 
     let fits = chip::matmul_tile(profile, Unit::M8N8K4).is_some();
     let unit = config.unit.choose(profile, dtype, fits)?;
     let tile = config.tile.or_else(|| chip::matmul_tile(profile, unit));
-    let none = || MatmulError::Tile { unit, tile: (0, 0, 0), profile: chip::name(profile), runs: Vec::new() };
+    let none = || MatmulError::Tile { unit, tile: (0, 0, 0), profile: profile.name.clone(), runs: Vec::new() };
     Ok(Choice { unit, tile: tile.ok_or_else(none)? })
 }

@@ -1,0 +1,142 @@
+//! Matrix product, the kernel.
+//!
+//! A block computes `block_m` x `block_n` elements of C. It walks along k, `block_k` at a time: tiles of A and B are loaded
+//! from global memory while the tiles before are multiplied, staged in shared memory in a layout without bank conflicts,
+//! and read back as the unit's fragments.
+
+use crate::unit::Unit;
+use quadpair::prelude::*;
+
+/// Steps along k that are loaded at once: a 16-byte row of f16.
+const STEP: usize = 8;
+
+/// The comptime parameters: sizes, and the layouts that follow from them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MatmulTile {
+    /// What multiplies.
+    pub unit: Unit,
+    /// Rows of a block.
+    pub block_m: usize,
+    /// Columns of a block.
+    pub block_n: usize,
+    /// Depth of a tile.
+    pub block_k: usize,
+    /// Warps of a block, an even power of two or twice one.
+    pub warps: usize,
+    /// Whether every row starts at a 16-byte boundary.
+    pub aligned: bool,
+}
+
+impl MatmulTile {
+    /// Warps along the rows and along the columns.
+    const fn warp_grid(&self) -> [usize; 2] {
+        let columns = 1 << (self.warps.ilog2() / 2);
+        [self.warps / columns, columns]
+    }
+
+    const fn mma(&self) -> Mma {
+        Mma::m8n8k4(Quadpairs::TwoByTwo, self.warp_grid())
+    }
+
+    const fn accumulator(&self) -> Layout {
+        let shape = [self.block_m, self.block_n];
+        match self.unit {
+            Unit::M8N8K4 => self.mma().accumulator(shape),
+            Unit::Fma => blocked(shape, [4, 4], [4, 8], self.warp_grid(), [1, 0]),
+        }
+    }
+
+    /// The left operand of one step.
+    const fn left(&self) -> Layout {
+        match self.unit {
+            Unit::M8N8K4 => self.mma().a([self.block_m, STEP]),
+            Unit::Fma => self.accumulator().operand_a(STEP),
+        }
+    }
+
+    /// The right operand of one step: n runs along B's rows.
+    const fn right(&self) -> Layout {
+        match self.unit {
+            Unit::M8N8K4 => self.mma().b_row([STEP, self.block_n]),
+            Unit::Fma => self.accumulator().operand_b(STEP),
+        }
+    }
+
+    /// A tile as it comes from global memory: each thread has 8 neighbours of a row.
+    const fn rows(&self, rows: usize, columns: usize) -> Layout {
+        let lanes = if columns / 8 < 32 { columns / 8 } else { 32 };
+        blocked([rows, columns], [1, 8], [32 / lanes, lanes], [self.warps, 1], [1, 0])
+    }
+}
+
+/// Rows and columns from 0 of a matrix in global memory; 0 beyond `rows_left` and `columns_left`.
+#[device]
+fn fetch(base: Tile, stride: Tile, rows_left: Tile, columns_left: Tile, #[comptime] layout: Layout) -> Tile {
+    let row = arange(layout.slice(1)).expand_dims(1);
+    let column = arange(layout.slice(0)).expand_dims(0);
+    load_masked(base + row as i64 * stride + column, (row < rows_left) & (column < columns_left), 0.0)
+}
+
+/// a b + c on the tile's unit.
+#[device]
+fn product(a: Tile, b: Tile, c: Tile, #[comptime] unit: Unit) -> Tile {
+    match unit {
+        Unit::M8N8K4 => mma(a, b, c),
+        Unit::Fma => dot(a as f32, b as f32, c),
+    }
+}
+
+/// `C = A B`; strides are the distances between rows, in elements.
+#[kernel(grid = [(n as usize).div_ceil(t.block_n), (m as usize).div_ceil(t.block_m)])]
+pub fn matmul<T: Element>(
+    a: Ptr<T>,
+    b: Ptr<T>,
+    c: PtrMut<f32>,
+    m: i32,
+    n: i32,
+    k: i32,
+    a_stride: i64,
+    b_stride: i64,
+    c_stride: i64,
+    #[comptime] t: MatmulTile,
+) {
+    let a_layout = t.rows(t.block_m, t.block_k);
+    let b_layout = t.rows(t.block_k, t.block_n);
+    let a_shared = shared::<T>(SharedLayout::between(&a_layout, &t.left(), T::DTYPE.bits()));
+    let b_shared = shared::<T>(SharedLayout::between(&b_layout, &t.right(), T::DTYPE.bits()));
+
+    let a_stride = if t.aligned { multiple_of(a_stride, STEP) } else { a_stride };
+    let b_stride = if t.aligned { multiple_of(b_stride, STEP) } else { b_stride };
+    let a = if t.aligned { multiple_of(a, STEP) } else { a };
+    let b = if t.aligned { multiple_of(b, STEP) } else { b };
+    let first_row = program_id(1) * t.block_m;
+    let first_column = program_id(0) * t.block_n;
+    let rows_left = m - first_row;
+    let columns_left = n - first_column;
+    let mut a_next = a + first_row as i64 * a_stride;
+    let mut b_next = b + first_column;
+    let mut a_tile = fetch(a_next, a_stride, rows_left, k, a_layout);
+    let mut b_tile = fetch(b_next, b_stride, k, columns_left, b_layout);
+    let mut acc = zeros::<f32>(t.accumulator());
+    for first in (0..k).step_by(t.block_k) {
+        a_shared.store(a_tile);
+        b_shared.store(b_tile);
+        barrier();
+        // The next tiles are on their way while these are multiplied; behind the last there is nothing to load.
+        let left = k - first - t.block_k;
+        a_next = a_next + t.block_k;
+        b_next = b_next + b_stride * t.block_k;
+        a_tile = fetch(a_next, a_stride, rows_left, left, a_layout);
+        b_tile = fetch(b_next, b_stride, left, columns_left, b_layout);
+        for step in (0..t.block_k).step_by(STEP) {
+            let left = a_shared.slice(1, step, STEP).load(t.left());
+            let right = b_shared.slice(0, step, STEP).load(t.right());
+            acc = product(left, right, acc, t.unit);
+        }
+        barrier();
+    }
+
+    let row = first_row + arange(t.accumulator().slice(1)).expand_dims(1);
+    let column = first_column + arange(t.accumulator().slice(0)).expand_dims(0);
+    store_masked(c + row as i64 * c_stride + column, acc, (row < m) & (column < n));
+}
