@@ -50,11 +50,11 @@ pub trait Backend {
     /// An argument ready to launch.
     type Arg<'a>;
     /// Passes memory to read.
-    fn pointer<T: Element>(memory: Self::Ref<'_, T>) -> Self::Arg<'_>;
+    fn pointer<'a, T: Element + 'a>(memory: Self::Ref<'a, T>) -> Self::Arg<'a>;
     /// Passes memory to read, or a null pointer.
-    fn pointer_option<T: Element>(memory: Option<Self::Ref<'_, T>>) -> Self::Arg<'_>;
+    fn pointer_option<'a, T: Element + 'a>(memory: Option<Self::Ref<'a, T>>) -> Self::Arg<'a>;
     /// Passes memory to write.
-    fn pointer_mut<T: Element>(memory: Self::Mut<'_, T>) -> Self::Arg<'_>;
+    fn pointer_mut<'a, T: Element + 'a>(memory: Self::Mut<'a, T>) -> Self::Arg<'a>;
     /// Passes a scalar.
     fn scalar<'a>(scalar: Scalar) -> Self::Arg<'a>;
     /// What programs for this backend are made for.

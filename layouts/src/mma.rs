@@ -43,7 +43,57 @@ pub struct Atom {
     /// Operand B with k, or with n, in registers.
     b: [Fragment; 2],
     c: Fragment,
+    /// The accumulator in f16.
+    c_half: Fragment,
     variants: usize,
+}
+
+/// An operand of an atom in one of its forms: A and B by what memory order they are for, the accumulator by its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Role {
+    ARow,
+    ACol,
+    BRow,
+    BCol,
+    C,
+    CHalf,
+}
+
+impl Atom {
+    /// The (row, column) of an operand that element `i` of a lane's fragment is. Lane bits that stand for nothing choose
+    /// between products that don't know of one another.
+    pub const fn element(&self, role: Role, i: usize, lane: usize) -> (usize, usize) {
+        let fragment = match role {
+            Role::ARow => &self.a[0],
+            Role::ACol => &self.a[1],
+            Role::BCol => &self.b[0],
+            Role::BRow => &self.b[1],
+            Role::C => &self.c,
+            Role::CHalf => &self.c_half,
+        };
+        let (mut m, mut n, mut k, mut bit) = (0, 0, 0, 0);
+        while bit < fragment.registers.len() + LANE_BITS {
+            let own = fragment.registers.len();
+            let (place, set) = if bit < own {
+                (fragment.registers[bit], i >> bit & 1)
+            } else {
+                (fragment.lanes[bit - own], lane >> (bit - own) & 1)
+            };
+            match place {
+                Place::M(to) => m |= set << to,
+                Place::N(to) => n |= set << to,
+                Place::K(to) => k |= set << to,
+                Place::Free => {}
+            }
+            bit += 1;
+        }
+        match role {
+            Role::ARow | Role::ACol => (m, k),
+            Role::BRow | Role::BCol => (k, n),
+            Role::C | Role::CHalf => (m, n),
+        }
+    }
 }
 
 const FREE: Place = Place::Free;
@@ -63,13 +113,17 @@ pub static M8N8K4: Atom = Atom {
         registers: &[Place::N(0), Place::M(1), Place::N(2)],
         lanes: [Place::M(0), Place::N(1), FREE, FREE, Place::M(2)],
     },
+    c_half: Fragment {
+        registers: &[Place::N(0), Place::N(1), Place::N(2)],
+        lanes: [Place::M(0), Place::M(1), FREE, FREE, Place::M(2)],
+    },
     variants: 2,
 };
 
 const NOTHING: Fragment = Fragment { registers: &[], lanes: [FREE; LANE_BITS] };
 
 /// One fused multiply-add in each thread.
-pub static FMA: Atom = Atom { name: "fma", a: [NOTHING; 2], b: [NOTHING; 2], c: NOTHING, variants: 1 };
+pub static FMA: Atom = Atom { name: "fma", a: [NOTHING; 2], b: [NOTHING; 2], c: NOTHING, c_half: NOTHING, variants: 1 };
 
 /// How the four 8x8 products of m8n8k4 lie in a warp's tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,4 +1,119 @@
-//! stub
-#[derive(Debug, thiserror::Error)]
-#[error("no cuda")]
-pub struct CudaError;
+//! Running programs on NVIDIA GPUs through the driver alone.
+//!
+//! [`Cuda`] is a [`Backend`](crate::Backend) on a stream of the caller's: programs are queued on it and nothing here
+//! ever waits. The driver assembles each program on its first launch, so neither building nor running needs a CUDA
+//! toolkit, and [`probe`] tells whether there is a driver at all. Memory, streams and events are [`cudarc`]'s:
+//!
+//! ```no_run
+//! use quadpair::cuda::{Cuda, cudarc::driver::CudaContext};
+//! # fn target() -> quadpair::Target { unimplemented!() }
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! quadpair::cuda::probe()?;
+//! let stream = CudaContext::new(0)?.default_stream();
+//! let cuda = Cuda::new(stream.clone(), target())?;
+//! let input = stream.clone_htod(&[1.0_f32, 2.0])?;
+//! // An instance of a kernel takes `&cuda` and arguments such as `input.as_view()`.
+//! # Ok(())
+//! # }
+//! ```
+
+#![allow(unsafe_code)]
+
+mod driver;
+mod error;
+mod launch;
+mod module;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use cudarc;
+use cudarc::driver::{CudaContext, CudaStream};
+
+pub use driver::{DeviceInfo, devices, probe};
+pub use error::CudaError;
+pub use launch::Arg;
+pub use module::Module;
+
+use crate::runtime::{Program, Target};
+use driver::Limits;
+use error::During;
+
+/// A stream to run programs on, with the programs loaded so far.
+pub struct Cuda {
+    stream: Arc<CudaStream>,
+    target: Target,
+    limits: Limits,
+    /// By the address of the program, which the module keeps from being used again.
+    modules: Mutex<HashMap<usize, Arc<Module>>>,
+}
+
+impl Cuda {
+    /// Runs programs made for a target on a stream of the caller's.
+    ///
+    /// # Errors
+    /// A device too old for the target, or whatever the driver answers when asked for the device's limits.
+    pub fn new(stream: Arc<CudaStream>, target: impl Into<Target>) -> Result<Self, CudaError> {
+        let (target, limits) = (target.into(), Limits::of(stream.context())?);
+        launch::check_capability(&limits, target.sm)?;
+        Ok(Cuda { stream, target, limits, modules: Mutex::default() })
+    }
+
+    /// Runs programs on the default stream of a device, in its primary context.
+    ///
+    /// # Errors
+    /// No driver, no such device, or as [`Cuda::new`].
+    pub fn open(ordinal: usize, target: impl Into<Target>) -> Result<Self, CudaError> {
+        let count = driver::count()?;
+        if ordinal >= count {
+            return Err(CudaError::NoDevice { ordinal, count });
+        }
+        let context = CudaContext::new(ordinal).during("open the device")?;
+        Cuda::new(context.default_stream(), target)
+    }
+
+    /// The stream.
+    pub fn stream(&self) -> &Arc<CudaStream> {
+        &self.stream
+    }
+
+    /// The device's compute capability, such as `(7, 0)`.
+    pub fn compute_capability(&self) -> (i32, i32) {
+        self.limits.capability
+    }
+
+    /// Waits until everything queued on the stream has run.
+    ///
+    /// # Errors
+    /// What a kernel that ran before did wrong, as the driver names it.
+    pub fn synchronize(&self) -> Result<(), CudaError> {
+        self.stream.synchronize().during("finish the work on the stream")
+    }
+
+    /// The program loaded on the device: assembled on first use and kept. Launching does this too; doing it ahead
+    /// keeps it out of a measurement or of the capture of a graph.
+    ///
+    /// # Errors
+    /// A program that does not fit the device, or that the driver's assembler refuses.
+    pub fn load(&self, program: &Arc<Program>) -> Result<Arc<Module>, CudaError> {
+        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = Arc::as_ptr(program).addr();
+        if let Some(module) = modules.get(&key) {
+            return Ok(Arc::clone(module));
+        }
+        launch::check_program(&self.limits, program)?;
+        let module = Arc::new(Module::load(self.stream.context(), program)?);
+        modules.insert(key, Arc::clone(&module));
+        Ok(module)
+    }
+}
+
+impl fmt::Debug for Cuda {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cuda").field("target", &self.target).field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

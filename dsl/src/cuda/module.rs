@@ -1,0 +1,202 @@
+//! From a program's text to a kernel on a device.
+//!
+//! The driver's linker assembles PTX into a cubin, the device's machine code, and writes a log: the reason if it
+//! refuses, and registers and spills if it doesn't. The loader alone would do the first without the second, so a
+//! [`Module`] is made in two steps, assemble and load, and keeps the cubin and the log.
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::ptr;
+use std::sync::Arc;
+
+use cudarc::driver::sys::{self, CUfunction_attribute, CUjit_option, CUjitInputType, CUlinkState, CUresult};
+use cudarc::driver::{CudaContext, CudaFunction, DriverError};
+use cudarc::nvrtc::Ptx;
+
+use super::error::{CudaError, During};
+use crate::ptx;
+use crate::runtime::Program;
+
+/// Shared memory that a block can have without asking for more, in bytes.
+const DEFAULT_SHARED_BYTES: u32 = 48 * 1024;
+
+/// How much of a log is kept, in bytes.
+const LOG_BYTES: usize = 16 * 1024;
+
+/// A program loaded on a device.
+#[derive(Debug)]
+pub struct Module {
+    program: Arc<Program>,
+    function: CudaFunction,
+    parameters: Vec<u32>,
+    cubin: Vec<u8>,
+    log: String,
+    registers: u32,
+    local_bytes: u32,
+}
+
+impl Module {
+    /// Assembles and loads a program in a context.
+    pub(super) fn load(context: &Arc<CudaContext>, program: &Arc<Program>) -> Result<Self, CudaError> {
+        let wrong = |problem| CudaError::Text { program: program.name.clone(), problem };
+        let parameters = parameters(program).map_err(wrong)?;
+        let text = CString::new(program.ptx.as_str()).map_err(|error| wrong(error.to_string()))?;
+        context.bind_to_thread().during("enter the context")?;
+        let (cubin, log) = assemble(&text).map_err(|(error, log)| refused(program, error.0, log))?;
+        let function = function(context, program, &cubin)?;
+        let count = |n: Result<i32, DriverError>| Ok(n.during("read a kernel's resources")?.unsigned_abs());
+        Ok(Module {
+            registers: count(function.num_regs())?,
+            local_bytes: count(function.local_size_bytes())?,
+            program: Arc::clone(program),
+            function,
+            parameters,
+            cubin,
+            log,
+        })
+    }
+
+    /// The program that was loaded.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// The driver's handle of the kernel.
+    pub fn function(&self) -> &CudaFunction {
+        &self.function
+    }
+
+    /// The machine code that the driver made.
+    pub fn cubin(&self) -> &[u8] {
+        &self.cubin
+    }
+
+    /// What the assembler said.
+    pub fn log(&self) -> &str {
+        &self.log
+    }
+
+    /// Registers of a thread.
+    pub fn registers(&self) -> u32 {
+        self.registers
+    }
+
+    /// Local memory of a thread, in bytes; spilled registers live there.
+    pub fn local_bytes(&self) -> u32 {
+        self.local_bytes
+    }
+
+    /// The bytes of each parameter.
+    pub(super) fn parameters(&self) -> &[u32] {
+        &self.parameters
+    }
+}
+
+/// Loads the machine code and makes the kernel ready to launch.
+fn function(context: &Arc<CudaContext>, program: &Program, cubin: &[u8]) -> Result<CudaFunction, CudaError> {
+    let module = context.load_module(Ptx::from_binary(cubin.to_vec())).during("load a module")?;
+    let function = module.load_function(&program.entry).during("find a kernel in its module")?;
+    if program.shared_bytes > DEFAULT_SHARED_BYTES {
+        let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        let bytes = i32::try_from(program.shared_bytes).unwrap_or(i32::MAX);
+        function.set_attribute(attribute, bytes).during("reserve a kernel's shared memory")?;
+    }
+    Ok(function)
+}
+
+/// The bytes of each parameter that the program's entry declares.
+fn parameters(program: &Program) -> Result<Vec<u32>, String> {
+    let module = ptx::parse(&program.ptx).map_err(|error| error.to_string())?;
+    let entry = module.entries.iter().find(|entry| entry.name == program.entry);
+    let entry = entry.ok_or_else(|| format!("its PTX has no entry `{}`", program.entry))?;
+    Ok(entry.params.iter().map(|param| bytes(param.ty)).collect())
+}
+
+fn bytes(ty: ptx::Type) -> u32 {
+    use ptx::Type::{B8, B64, F64, S8, S64, U8, U64};
+    match ty {
+        B64 | U64 | S64 | F64 => 8,
+        B8 | U8 | S8 => 1,
+        ptx::Type::B16 | ptx::Type::U16 | ptx::Type::S16 | ptx::Type::F16 | ptx::Type::BF16 => 2,
+        _ => 4,
+    }
+}
+
+fn refused(program: &Program, result: CUresult, log: String) -> CudaError {
+    let log = if log.is_empty() { "it wrote no log".into() } else { log };
+    CudaError::Assemble { program: program.name.clone(), result, log }
+}
+
+/// Assembles PTX for the device of the current context. Gives the cubin and the log, or the result and the log.
+fn assemble(text: &CStr) -> Result<(Vec<u8>, String), (DriverError, String)> {
+    let (mut info, mut error) = (vec![0_u8; LOG_BYTES], vec![0_u8; LOG_BYTES]);
+    let linked = link(text, &mut info, &mut error);
+    linked.map(|cubin| (cubin, written(&info))).map_err(|result| (result, written(&error)))
+}
+
+fn link(text: &CStr, info: &mut [u8], error: &mut [u8]) -> Result<Vec<u8>, DriverError> {
+    let mut options = [
+        CUjit_option::CU_JIT_INFO_LOG_BUFFER,
+        CUjit_option::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+        CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
+        CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+        CUjit_option::CU_JIT_LOG_VERBOSE,
+    ];
+    let mut values: [*mut c_void; 5] = [
+        info.as_mut_ptr().cast(),
+        ptr::without_provenance_mut(info.len()),
+        error.as_mut_ptr().cast(),
+        ptr::without_provenance_mut(error.len()),
+        ptr::without_provenance_mut(1),
+    ];
+    let mut state = ptr::null_mut();
+    let (options, values) = (options.as_mut_ptr(), values.as_mut_ptr());
+    // SAFETY: each of the 5 options has its value, the sizes are those of the buffers, and the buffers and the values
+    // (which the driver may write until the state is destroyed) outlive the state, which this function destroys.
+    unsafe { sys::cuLinkCreate_v2(5, options, values, &raw mut state) }.result()?;
+    let cubin = complete(state, text);
+    // SAFETY: the state was made above and is destroyed only here.
+    unsafe { sys::cuLinkDestroy(state) }.result()?;
+    cubin
+}
+
+/// Adds the text to a link, completes it and copies the cubin.
+fn complete(state: CUlinkState, text: &CStr) -> Result<Vec<u8>, DriverError> {
+    let (kind, data) = (CUjitInputType::CU_JIT_INPUT_PTX, text.to_bytes_with_nul());
+    let (start, name) = (data.as_ptr().cast::<c_void>().cast_mut(), c"program".as_ptr().cast::<c_char>());
+    let (none, values) = (ptr::null_mut(), ptr::null_mut());
+    // SAFETY: the state is alive; the text ends in a NUL that its length counts, and the driver copies and never
+    // writes it; no options are given.
+    unsafe { sys::cuLinkAddData_v2(state, kind, start, data.len(), name, 0, none, values) }.result()?;
+    let (mut cubin, mut len) = (ptr::null_mut(), 0);
+    // SAFETY: the state is alive and both results have a place to go.
+    unsafe { sys::cuLinkComplete(state, &raw mut cubin, &raw mut len) }.result()?;
+    // SAFETY: the driver says that the cubin has `len` bytes; they live until the state is destroyed, after the copy.
+    Ok(unsafe { std::slice::from_raw_parts(cubin.cast_const().cast::<u8>(), len) }.to_vec())
+}
+
+/// What the driver wrote in a log buffer.
+fn written(buffer: &[u8]) -> String {
+    let text = buffer.split(|&byte| byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(text).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{SCALE, program};
+    use super::*;
+
+    #[test]
+    fn a_log_ends_at_its_nul() {
+        assert_eq!(written(b"ptxas error\n\0left over"), "ptxas error");
+        assert_eq!(written(b"\0\0"), "");
+        assert_eq!(written(b"full"), "full");
+    }
+
+    #[test]
+    fn parameters_are_read_from_the_text() {
+        assert_eq!(parameters(&program(SCALE)), Ok(vec![8, 8, 8, 4, 4]));
+        let mut other = program(SCALE);
+        other.entry = "absent".into();
+        assert_eq!(parameters(&other), Err("its PTX has no entry `absent`".into()));
+    }
+}

@@ -1,0 +1,109 @@
+//! Global memory: the buffers that a launch passes, far apart from one another.
+//!
+//! Buffer `i` begins at address `(i + 1) << 32` plus a margin, so that an address tells its buffer and a stray one is
+//! outside of all. Blocks run in parallel and share the buffers, so their words are atomics, read and written relaxed:
+//! blocks that don't touch the same memory don't notice, and those that do get one of the values.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// How far into its 4 GiB a buffer begins: room for addresses before it.
+const MARGIN: u64 = 1 << 28;
+
+/// The most bytes of a buffer.
+pub(super) const LARGEST: u64 = (1 << 32) - 2 * MARGIN;
+
+/// One buffer.
+#[derive(Debug)]
+pub(super) struct Buffer {
+    pub(super) name: String,
+    pub(super) bytes: u64,
+    pub(super) writable: bool,
+    words: Vec<AtomicU32>,
+}
+
+impl Buffer {
+    pub(super) fn new(name: String, bytes: &[u8], writable: bool) -> Self {
+        let word = |chunk: &[u8]| {
+            let mut own = [0; 4];
+            own[..chunk.len()].copy_from_slice(chunk);
+            AtomicU32::new(u32::from_le_bytes(own))
+        };
+        Buffer { name, bytes: bytes.len() as u64, writable, words: bytes.chunks(4).map(word).collect() }
+    }
+
+    /// The buffer's bytes.
+    pub(super) fn contents(&self) -> Vec<u8> {
+        let mut bytes: Vec<u8> = self.words.iter().flat_map(|word| word.load(Relaxed).to_le_bytes()).collect();
+        bytes.truncate(self.bytes as usize);
+        bytes
+    }
+
+    /// Reads 1, 2, 4 or 8 bytes at a multiple of that.
+    #[inline]
+    pub(super) fn read(&self, offset: u64, bytes: u32) -> u64 {
+        let word = (offset / 4) as usize;
+        let low = u64::from(self.words[word].load(Relaxed));
+        match bytes {
+            8 => low | u64::from(self.words[word + 1].load(Relaxed)) << 32,
+            4 => low,
+            _ => low >> (offset % 4 * 8) & ((1 << (bytes * 8)) - 1),
+        }
+    }
+
+    /// Writes 1, 2, 4 or 8 bytes at a multiple of that.
+    #[inline]
+    pub(super) fn write(&self, offset: u64, bytes: u32, value: u64) {
+        let word = (offset / 4) as usize;
+        match bytes {
+            8 => {
+                self.words[word].store(value as u32, Relaxed);
+                self.words[word + 1].store((value >> 32) as u32, Relaxed);
+            }
+            4 => self.words[word].store(value as u32, Relaxed),
+            _ => {
+                let shift = offset as u32 % 4 * 8;
+                let mask = ((1_u32 << (bytes * 8)) - 1) << shift;
+                let own = (value as u32) << shift & mask;
+                let _ = self.words[word].fetch_update(Relaxed, Relaxed, |old| Some(old & !mask | own));
+            }
+        }
+    }
+
+    /// Replaces 4 bytes by a function of them and gives the old ones.
+    pub(super) fn update(&self, offset: u64, function: impl Fn(u32) -> u32) -> u32 {
+        let word = &self.words[(offset / 4) as usize];
+        word.fetch_update(Relaxed, Relaxed, |old| Some(function(old))).unwrap_or_else(|old| old)
+    }
+}
+
+/// Every buffer of a launch.
+#[derive(Debug, Default)]
+pub(super) struct GlobalMemory {
+    pub(super) buffers: Vec<Buffer>,
+}
+
+impl GlobalMemory {
+    /// Where a buffer begins.
+    pub(super) fn base(index: usize) -> u64 {
+        ((index as u64 + 1) << 32) + MARGIN
+    }
+
+    /// The buffer that an access lies in, and where in it.
+    #[inline]
+    pub(super) fn find(&self, address: u64, bytes: u32) -> Option<(&Buffer, u64)> {
+        let index = (address >> 32).checked_sub(1)? as usize;
+        let buffer = self.buffers.get(index)?;
+        let offset = address.checked_sub(Self::base(index))?;
+        (offset + u64::from(bytes) <= buffer.bytes).then_some((buffer, offset))
+    }
+
+    /// The buffer nearest to an address: its name, its bytes, and how far from its start the address is.
+    pub(super) fn nearest(&self, address: u64) -> Option<(String, u64, i64)> {
+        let distances = self.buffers.iter().enumerate().map(|(index, buffer)| {
+            let start = address.wrapping_sub(Self::base(index)) as i64;
+            let outside = if start < 0 { start.unsigned_abs() } else { (start as u64).saturating_sub(buffer.bytes) };
+            (outside, (buffer.name.clone(), buffer.bytes, start))
+        });
+        distances.min_by_key(|(outside, _)| *outside).map(|(_, found)| found)
+    }
+}
