@@ -3,6 +3,7 @@
 //! A [`Backend`] only passes memory on. Checking that a view stays inside its buffer needs the buffer's length, and wide
 //! loads need addresses that are multiples of 16 bytes.
 
+use quadpair::cuda::cudarc::driver::DevicePtr;
 use quadpair::{Backend, Element};
 
 /// A backend whose memory can be measured.
@@ -30,5 +31,20 @@ impl Memory for quadpair::sim::Simulator {
     }
     fn is_aligned_mut<T: Element>(&self, _: &Self::Mut<'_, T>, _: usize) -> bool {
         true
+    }
+}
+
+impl Memory for quadpair::cuda::Cuda {
+    fn length<T: Element>(&self, memory: &Self::Ref<'_, T>) -> usize {
+        memory.len()
+    }
+    fn length_mut<T: Element>(&self, memory: &Self::Mut<'_, T>) -> usize {
+        memory.len()
+    }
+    fn is_aligned<T: Element>(&self, memory: &Self::Ref<'_, T>, bytes: usize) -> bool {
+        memory.device_ptr(self.stream()).0.is_multiple_of(bytes as u64)
+    }
+    fn is_aligned_mut<T: Element>(&self, memory: &Self::Mut<'_, T>, bytes: usize) -> bool {
+        memory.device_ptr(self.stream()).0.is_multiple_of(bytes as u64)
     }
 }

@@ -1,14 +1,36 @@
 //! The checks that a type can't express. Each names the field, its value and what would be right.
+//!
+//! - the name isn't empty; the compute capabilities are there and well formed;
+//! - the PTX target runs on every chip listed, and the PTX version is well formed;
+//! - no limit is nothing, and no limit of a part exceeds that of the whole;
+//! - the matrix unit is one that the layout algebra defines, takes these types, and exists in this target and version;
+//! - tile sizes are powers of two that kernels can have, and head dims rise.
 
-use crate::profile::{Dtype, FlashTile, MatmulTile, MatrixUnit, Profile, pair};
+use quadpair_layouts::mma::{Atom, M8N8K4};
+
 use crate::ProfileError;
+use crate::locate::line_of;
+use crate::profile::{Dtype, FlashTile, MatmulTile, MatrixUnit, Profile, Ptx, Tiles, pair};
 
-/// Units that the layout algebra defines, with the types that they take and sum in.
-const UNITS: [(&str, Dtype, Dtype); 1] = [("m8n8k4", Dtype::Float16, Dtype::Float32)];
+/// What PTX has of a matrix unit. Its fragments are the layout algebra's.
+struct Unit {
+    atom: &'static Atom,
+    operand: Dtype,
+    accumulator: Dtype,
+    /// The lowest target and PTX version that have it.
+    sm: u32,
+    isa: (u32, u32),
+}
+
+static UNITS: [Unit; 1] =
+    [Unit { atom: &M8N8K4, operand: Dtype::Float16, accumulator: Dtype::Float32, sm: 70, isa: (6, 4) }];
 
 /// Tile sizes that kernels can have.
 const SMALLEST: usize = 8;
 const LARGEST: usize = 256;
+
+/// The most registers that an instruction can name, on every chip so far.
+const NAMEABLE_REGISTERS: u32 = 255;
 
 /// Checks a profile that was read from a text.
 pub(crate) fn validate(file: &str, text: &str, profile: &Profile) -> Result<(), ProfileError> {
@@ -23,55 +45,80 @@ struct Validator<'t> {
 impl Validator<'_> {
     fn profile(&self, profile: &Profile) -> Result<(), ProfileError> {
         self.require(!profile.name.is_empty(), "name", "empty", "a profile needs a name")?;
-        for capability in &profile.compute_capabilities {
-            let allowed = "a compute capability is two numbers, such as \"7.0\"";
-            self.require(pair(capability).is_some(), "compute_capabilities", capability, allowed)?;
-        }
-        let sm = profile.ptx.sm();
-        self.require(sm >= 50, "ptx.target", &profile.ptx.target, "a target is sm_50 or later, such as sm_70")?;
-        let isa = pair(&profile.ptx.isa).is_some();
-        self.require(isa, "ptx.isa", &profile.ptx.isa, "a PTX version is two numbers, such as \"6.4\"")?;
+        self.ptx(&profile.ptx)?;
+        self.chips(profile)?;
         self.limits(profile)?;
         if let Some(unit) = &profile.matrix_unit {
-            self.unit(unit)?;
+            self.unit(unit, &profile.ptx)?;
         }
-        self.flash("fma.flash", &profile.fma.flash)?;
-        self.matmul("fma.matmul", &profile.fma.matmul)
+        self.tiles("fma", &profile.fma)
+    }
+
+    fn ptx(&self, ptx: &Ptx) -> Result<(), ProfileError> {
+        let allowed = "a target is sm_50 or later, such as sm_70";
+        self.require(ptx.sm() >= 50, "ptx.target", &ptx.target, allowed)?;
+        let allowed = "a PTX version is two numbers, such as \"6.4\"";
+        self.require(pair(&ptx.isa).is_some(), "ptx.isa", &ptx.isa, allowed)
+    }
+
+    fn chips(&self, profile: &Profile) -> Result<(), ProfileError> {
+        let chips = &profile.compute_capabilities;
+        self.require(!chips.is_empty(), "compute_capabilities", "empty", "at least one is needed, such as \"7.0\"")?;
+        for (i, chip) in chips.iter().enumerate() {
+            let field = format!("compute_capabilities[{i}]");
+            let allowed = "a compute capability is a number, a point and a digit, such as \"7.0\"";
+            let (major, minor) = pair(chip).unwrap_or((0, 10));
+            self.require(minor < 10, &field, chip, allowed)?;
+            let (target, runs) = (&profile.ptx.target, profile.ptx.sm() <= major.saturating_mul(10) + minor);
+            self.require(runs, &field, chip, &format!("ptx.target is {target}, which runs on later chips only"))?;
+        }
+        Ok(())
     }
 
     fn limits(&self, profile: &Profile) -> Result<(), ProfileError> {
         let limits = &profile.limits;
+        let threads = limits.warps_per_multiprocessor.saturating_mul(32);
+        let registers = NAMEABLE_REGISTERS.min(limits.registers_per_multiprocessor);
+        let shared = limits.shared_per_multiprocessor;
+        let (any, whole) = (u32::MAX, |what: &str| format!("a multiprocessor has {what}"));
         let fields = [
-            ("threads_per_block", limits.threads_per_block),
-            ("registers_per_thread", limits.registers_per_thread),
-            ("registers_per_multiprocessor", limits.registers_per_multiprocessor),
-            ("warps_per_multiprocessor", limits.warps_per_multiprocessor),
-            ("shared_per_block", limits.shared_per_block),
-            ("shared_per_multiprocessor", limits.shared_per_multiprocessor),
+            ("registers_per_multiprocessor", limits.registers_per_multiprocessor, any, String::new()),
+            ("warps_per_multiprocessor", limits.warps_per_multiprocessor, any, String::new()),
+            ("shared_per_multiprocessor", limits.shared_per_multiprocessor, any, String::new()),
+            ("threads_per_block", limits.threads_per_block, threads, whole("32 for each of its warps")),
+            ("registers_per_thread", limits.registers_per_thread, registers, "no code can name more".to_owned()),
+            ("shared_per_block", limits.shared_per_block, shared, whole("no more, shared_per_multiprocessor")),
         ];
-        for (name, value) in fields {
-            self.require(value > 0, &format!("limits.{name}"), &value, "a chip has more than nothing of it")?;
+        for (name, value, most, why) in fields {
+            let field = format!("limits.{name}");
+            self.require(value > 0, &field, &value, "a chip has more than nothing of it")?;
+            self.require(value <= most, &field, &value, &format!("at most {most}: {why}"))?;
         }
-        let most = limits.shared_per_multiprocessor;
-        let allowed = format!("a block can have at most shared_per_multiprocessor, {most}");
-        self.require(limits.shared_per_block <= most, "limits.shared_per_block", &limits.shared_per_block, &allowed)
+        Ok(())
     }
 
-    fn unit(&self, unit: &MatrixUnit) -> Result<(), ProfileError> {
-        let known = UNITS.iter().find(|known| known.0 == unit.shape);
-        let names = UNITS.map(|known| known.0).join(", ");
-        let allowed = format!("the units are {names}");
-        self.require(known.is_some(), "matrix_unit.shape", &unit.shape, &allowed)?;
-        if let Some(&(shape, operand, accumulator)) = known {
-            let allowed = format!("{shape} takes {operand}");
-            let field = "matrix_unit.operand_dtype";
-            self.require(unit.operand_dtype == operand, field, &unit.operand_dtype, &allowed)?;
-            let allowed = format!("{shape} sums in {accumulator}");
-            let field = "matrix_unit.accumulator_dtype";
-            self.require(unit.accumulator_dtype == accumulator, field, &unit.accumulator_dtype, &allowed)?;
-        }
-        self.flash("matrix_unit.flash", &unit.flash)?;
-        self.matmul("matrix_unit.matmul", &unit.matmul)
+    fn unit(&self, own: &MatrixUnit, ptx: &Ptx) -> Result<(), ProfileError> {
+        let Some(unit) = UNITS.iter().find(|unit| unit.atom.name == own.shape) else {
+            let names: Vec<&str> = UNITS.iter().map(|unit| unit.atom.name).collect();
+            let allowed = format!("the units are {}", names.join(", "));
+            return self.require(false, "matrix_unit.shape", &own.shape, &allowed);
+        };
+        let (name, operand, sum) = (unit.atom.name, unit.operand, unit.accumulator);
+        let field = "matrix_unit.operand_dtype";
+        self.require(own.operand_dtype == operand, field, &own.operand_dtype, &format!("{name} takes {operand}"))?;
+        let field = "matrix_unit.accumulator_dtype";
+        self.require(own.accumulator_dtype == sum, field, &own.accumulator_dtype, &format!("{name} sums in {sum}"))?;
+        let allowed = format!("{name} needs sm_{} or later", unit.sm);
+        self.require(ptx.sm() >= unit.sm, "ptx.target", &ptx.target, &allowed)?;
+        let allowed = format!("{name} needs {}.{} or later", unit.isa.0, unit.isa.1);
+        self.require(ptx.version() >= unit.isa, "ptx.isa", &ptx.isa, &allowed)?;
+        self.flash("matrix_unit.flash", &own.flash)?;
+        self.matmul("matrix_unit.matmul", &own.matmul)
+    }
+
+    fn tiles(&self, path: &str, tiles: &Tiles) -> Result<(), ProfileError> {
+        self.flash(&format!("{path}.flash"), &tiles.flash)?;
+        self.matmul(&format!("{path}.matmul"), &tiles.matmul)
     }
 
     fn flash(&self, path: &str, tiles: &[FlashTile]) -> Result<(), ProfileError> {
@@ -109,14 +156,117 @@ impl Validator<'_> {
         if holds {
             return Ok(());
         }
-        let (file, line) = (self.file.to_owned(), self.line_of(field, &value.to_string()));
-        Err(ProfileError::Value { file, line, field: field.to_owned(), value: value.to_string(), allowed: allowed.to_owned() })
+        Err(ProfileError::Value {
+            file: self.file.to_owned(),
+            line: line_of(self.text, field),
+            field: field.to_owned(),
+            value: value.to_string(),
+            allowed: allowed.to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Profile;
+
+    const VOLTA: &str = include_str!("../volta.yml");
+
+    /// The error of the Volta profile with one text in it replaced.
+    fn error(from: &str, to: &str) -> String {
+        assert!(VOLTA.contains(from), "{from}");
+        Profile::parse("mine.yml", &VOLTA.replacen(from, to, 1)).expect_err(to).to_string()
     }
 
-    /// The first line that has the field's last name and its value.
-    fn line_of(&self, field: &str, value: &str) -> Option<usize> {
-        let name = field.rsplit('.').next().unwrap_or(field);
-        let mut lines = self.text.lines();
-        lines.position(|line| line.contains(&format!("{name}:")) && line.contains(value)).map(|index| index + 1)
+    #[test]
+    fn names_and_chips() {
+        assert_eq!(error("name: volta", "name: \"\""), "mine.yml, line 2: name is empty; a profile needs a name");
+        let form = "a compute capability is a number, a point and a digit, such as \"7.0\"";
+        for wrong in ["seven", "7", "7.", "+7.0", "7.10", "7.0.0", "-7.0"] {
+            let expected = format!("mine.yml, line 3: compute_capabilities[1] is {wrong}; {form}");
+            assert_eq!(error("\"7.2\"", &format!("\"{wrong}\"")), expected);
+        }
+        assert!(error("[\"7.0\", \"7.2\"]", "[]").starts_with("mine.yml, line 3: compute_capabilities is empty"));
+        assert_eq!(
+            error("sm_70", "sm_72"),
+            "mine.yml, line 3: compute_capabilities[0] is 7.0; ptx.target is sm_72, which runs on later chips only"
+        );
+    }
+
+    #[test]
+    fn target_and_version() {
+        for wrong in ["gfx90a", "sm_", "sm_90a", "sm_+70", "sm_35", "sm_99999999999"] {
+            let expected = format!("line 12: ptx.target is {wrong}; a target is sm_50 or later");
+            assert!(error("sm_70", wrong).contains(&expected), "{wrong}");
+        }
+        for wrong in ["six", "6", "6.4.1", "6.", "99999999999.0"] {
+            let expected = format!("line 13: ptx.isa is {wrong}; a PTX version is two numbers");
+            assert!(error("isa: \"6.4\"", &format!("isa: \"{wrong}\"")).contains(&expected), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn limits_of_a_part_and_of_the_whole() {
+        for (line, value) in [
+            (5, "threads_per_block: 1024"),
+            (6, "registers_per_thread: 255"),
+            (7, "registers_per_multiprocessor: 65536"),
+            (8, "warps_per_multiprocessor: 64"),
+            (9, "shared_per_block: 98304"),
+            (10, "shared_per_multiprocessor: 98304"),
+        ] {
+            let name = value.split(':').next().unwrap_or_default();
+            let expected = format!("mine.yml, line {line}: limits.{name} is 0; a chip has more than nothing of it");
+            assert_eq!(error(value, &format!("{name}: 0")), expected);
+        }
+        assert_eq!(
+            error("threads_per_block: 1024", "threads_per_block: 2049"),
+            "mine.yml, line 5: limits.threads_per_block is 2049; at most 2048: a multiprocessor has 32 for each of its warps"
+        );
+        assert!(error("registers_per_thread: 255", "registers_per_thread: 256").contains("at most 255"));
+        assert!(error("shared_per_block: 98304", "shared_per_block: 98305").contains("at most 98304"));
+    }
+
+    #[test]
+    fn a_unit_is_one_that_is_known_with_its_types_and_its_chip() {
+        assert_eq!(
+            error("shape: m8n8k4", "shape: m16n8k8"),
+            "mine.yml, line 15: matrix_unit.shape is m16n8k8; the units are m8n8k4"
+        );
+        assert_eq!(
+            error("operand_dtype: float16", "operand_dtype: float32"),
+            "mine.yml, line 16: matrix_unit.operand_dtype is float32; m8n8k4 takes float16"
+        );
+        assert_eq!(
+            error("accumulator_dtype: float32", "accumulator_dtype: float16"),
+            "mine.yml, line 17: matrix_unit.accumulator_dtype is float16; m8n8k4 sums in float32"
+        );
+        assert_eq!(error("sm_70", "sm_60"), "mine.yml, line 12: ptx.target is sm_60; m8n8k4 needs sm_70 or later");
+        assert_eq!(error("\"6.4\"", "\"6.0\""), "mine.yml, line 13: ptx.isa is 6.0; m8n8k4 needs 6.4 or later");
+    }
+
+    #[test]
+    fn tiles() {
+        let tile = "a tile size is a power of two from 8 to 256";
+        let first = "{block_m: 128, block_n: 64, block_k: 32}";
+        assert_eq!(
+            error(first, "{block_m: 128, block_n: 48, block_k: 32}"),
+            format!("mine.yml, line 20: matrix_unit.matmul.block_n is 48; {tile}")
+        );
+        // A value like that stands in other tiles too: the line is still the field's own.
+        assert_eq!(
+            error("block_m: 64, block_n: 64, block_k: 16", "block_m: 4, block_n: 64, block_k: 16"),
+            format!("mine.yml, line 26: fma.matmul.block_m is 4; {tile}")
+        );
+        for size in ["0", "512", "18446744073709551615"] {
+            assert!(error("block_k: 16", &format!("block_k: {size}")).contains(&format!("block_k is {size}; {tile}")));
+        }
+        assert_eq!(
+            error("head_dim_le: 128", "head_dim_le: 64"),
+            "mine.yml, line 24: fma.flash[1].head_dim_le is 64; tiles are listed by rising head_dim_le, this one must be over 64"
+        );
+        let none = VOLTA.replacen("flash:\n    - {head_dim_le: 256, block_m: 64, block_n: 32}", "flash: []", 1);
+        let none = Profile::parse("mine.yml", &none).expect_err("no tile").to_string();
+        assert_eq!(none, "mine.yml, line 18: matrix_unit.flash is empty; at least one tile is needed");
     }
 }

@@ -58,7 +58,12 @@ fn function(kernel: &Kernel, body: &Body) -> TokenStream {
     let Kernel { attributes, visibility, name, generics, parameters, .. } = kernel;
     let where_clause = &generics.where_clause;
     let trace = trace();
-    let inputs = parameters.iter().map(input);
+    let inputs = parameters.iter().map(|parameter| {
+        let input = input(parameter);
+        // What only the grid is computed from is used all the same.
+        let for_grid = kernel.grid.iter().any(|extent| mentions(&extent.to_token_stream(), &parameter.name));
+        if for_grid { quote!(#[allow(unused_variables)] #input) } else { input }
+    });
     let block = shell(&body.errors, kernel.body.to_token_stream());
     quote! {
         #(#attributes)*

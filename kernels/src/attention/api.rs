@@ -1,11 +1,10 @@
 //! The call: tensors in, tensors out, one launch.
 
-use super::config::{Choice, choose, tiles};
+use super::config::{Choice, choose, rows_per_warp, tiles};
 use super::reference::host_operand;
 use super::{
     AttentionConfig, AttentionError, FlashAttention, FlashAttentionArgs, FlashTile, Operand, Problem, Scaling,
 };
-use crate::chip;
 use crate::memory::Memory;
 use crate::number::Real;
 use crate::unit::Unit;
@@ -169,7 +168,7 @@ impl<T: Real, U: Real> Attention<T, U> {
     fn kernel(&self, bias: bool, aligned: bool) -> FlashAttention<T, U> {
         let Choice { unit, tile: (block_m, block_n) } = self.choice;
         let round_q = self.scaling == Scaling::RoundedQuery;
-        let warps = block_m / 16;
+        let warps = block_m / rows_per_warp(unit);
         let t = FlashTile { unit, block_m, block_n, head_dim: self.head_dim, warps, aligned, bias, round_q };
         FlashAttention { t, types: PhantomData }
     }

@@ -49,11 +49,19 @@ pub(crate) struct Choice {
 
 /// The tiles (query rows, keys) that attention has kernels for on a unit, smallest first.
 ///
-/// A warp owns 16 query rows. How large a tile a chip can hold depends on the head dim and on the operands' type.
+/// How large a tile a chip can hold depends on the head dim and on the operands' type.
 pub const fn tiles(unit: Unit) -> &'static [(usize, usize)] {
     match unit {
         Unit::M8N8K4 => &[(32, 32), (32, 64), (64, 32), (64, 64), (128, 32), (64, 128), (128, 64)],
         Unit::Fma => &[(16, 16), (16, 32), (32, 32), (32, 64), (64, 32), (64, 64)],
+    }
+}
+
+/// Query rows that a warp owns.
+pub(crate) const fn rows_per_warp(unit: Unit) -> usize {
+    match unit {
+        Unit::M8N8K4 => 16,
+        Unit::Fma => 8,
     }
 }
 

@@ -4,6 +4,8 @@ use super::error::CliError;
 use super::options::{Device, Machine};
 use super::{output, progress};
 use quadpair::Report;
+use quadpair::cuda::cudarc::driver::{CudaSlice, DriverError};
+use quadpair::cuda::{self, Cuda, CudaError};
 use quadpair::sim::Simulator;
 use quadpair_kernels::attention::{Attention, Inputs, Outputs};
 use quadpair_kernels::matmul::{Matmul, Matrix};
@@ -16,10 +18,12 @@ use std::time::Instant;
 pub struct Engine {
     profile: Profile,
     backend: Backend,
+    device: String,
 }
 
 enum Backend {
     Simulator(Simulator),
+    Cuda(Cuda),
 }
 
 /// What a run on tensors gave.
@@ -36,22 +40,44 @@ pub struct Outcome<T> {
 impl<T> Outcome<T> {
     /// What the simulator counted, name by name.
     pub fn counters_json(&self) -> Option<serde_json::Value> {
-        let _ = &self.report;
-        None
+        let counters = self.report.counters.as_ref()?;
+        Some(counters.fields().map(|(name, count)| (name.to_owned(), serde_json::Value::from(count))).collect())
     }
 }
 
 impl Engine {
     /// Opens the device that was asked for.
     pub fn open(machine: &Machine) -> Result<Self, CliError> {
-        if let Device::Cuda(_) = machine.device {
-            return Err(quadpair::cuda::CudaError.into());
+        match machine.device {
+            Device::Simulator => Self::simulator(machine),
+            Device::Cuda(ordinal) => Self::cuda(machine, ordinal),
+            Device::Auto => match cuda::devices() {
+                Ok(devices) if !devices.is_empty() => Self::cuda(machine, 0),
+                _ => {
+                    output::note("note: no GPU found; this runs in the simulator");
+                    Self::simulator(machine)
+                }
+            },
         }
-        if machine.device == Device::Auto {
-            output::note("note: no GPU found; this runs in the simulator");
-        }
+    }
+
+    fn simulator(machine: &Machine) -> Result<Self, CliError> {
         let profile = machine.chip.profile_or_volta()?;
-        Ok(Self { backend: Backend::Simulator(Simulator::new(&profile)), profile })
+        let backend = Backend::Simulator(Simulator::new(&profile));
+        Ok(Self { backend, profile, device: "simulator".to_owned() })
+    }
+
+    fn cuda(machine: &Machine, ordinal: usize) -> Result<Self, CliError> {
+        let devices = cuda::devices()?;
+        let found = devices.iter().find(|device| device.ordinal == ordinal);
+        let device = found.ok_or(CudaError::NoDevice { ordinal, count: devices.len() })?;
+        let (major, minor) = device.compute_capability;
+        let profile = match &machine.chip.profile {
+            Some(name) => Profile::resolve(name)?,
+            None => Profile::for_capability(major.unsigned_abs(), minor.unsigned_abs())?,
+        };
+        let name = format!("cuda:{ordinal} ({})", device.name);
+        Ok(Self { backend: Backend::Cuda(Cuda::open(ordinal, &profile)?), profile, device: name })
     }
 
     /// The profile that kernels are made for.
@@ -66,9 +92,7 @@ impl Engine {
 
     /// What the device is called.
     pub fn device(&self) -> &str {
-        match &self.backend {
-            Backend::Simulator(_) => "simulator",
-        }
+        &self.device
     }
 
     /// Runs attention on host tensors.
@@ -77,17 +101,20 @@ impl Engine {
         attention: &Attention<T, U>,
         inputs: &Inputs<&[T], &[U]>,
     ) -> Result<Outcome<T>, CliError> {
-        let Backend::Simulator(simulator) = &self.backend;
         let problem = inputs.problem()?;
         let mut out = vec![T::default(); problem.rows() * problem.head_dim];
         let mut lse = vec![0.0; problem.rows()];
-        let outputs = Outputs { out: View::contiguous(&mut out[..], inputs.q.shape), lse: &mut lse[..] };
-        let spinner = progress::spinner("simulating");
-        let start = Instant::now();
-        let report = attention.forward(simulator, *inputs, outputs)?;
-        let seconds = start.elapsed().as_secs_f64();
-        spinner.finish_and_clear();
-        Ok(Outcome { out, lse, seconds, report })
+        match &self.backend {
+            Backend::Simulator(simulator) => {
+                let outputs = Outputs { out: View::contiguous(&mut out[..], inputs.q.shape), lse: &mut lse[..] };
+                let (report, seconds) = simulated(|| Ok(attention.forward(simulator, *inputs, outputs)?))?;
+                Ok(Outcome { out, lse, seconds, report })
+            }
+            Backend::Cuda(cuda) => {
+                let seconds = attend_on_gpu(cuda, attention, inputs, &mut out, &mut lse)?;
+                Ok(Outcome { out, lse, seconds, report: Report::default() })
+            }
+        }
     }
 
     /// Multiplies matrices of the host.
@@ -97,14 +124,100 @@ impl Engine {
         a: Matrix<&[T]>,
         b: Matrix<&[T]>,
     ) -> Result<Outcome<f32>, CliError> {
-        let Backend::Simulator(simulator) = &self.backend;
         let mut out = vec![0.0; a.rows * b.columns];
-        let c = Matrix::contiguous(&mut out[..], a.rows, b.columns);
-        let spinner = progress::spinner("simulating");
-        let start = Instant::now();
-        let report = matmul.multiply(simulator, a, b, c)?;
-        let seconds = start.elapsed().as_secs_f64();
-        spinner.finish_and_clear();
-        Ok(Outcome { out, lse: Vec::new(), seconds, report })
+        match &self.backend {
+            Backend::Simulator(simulator) => {
+                let c = Matrix::contiguous(&mut out[..], a.rows, b.columns);
+                let (report, seconds) = simulated(|| Ok(matmul.multiply(simulator, a, b, c)?))?;
+                Ok(Outcome { out, lse: Vec::new(), seconds, report })
+            }
+            Backend::Cuda(cuda) => {
+                let seconds = multiply_on_gpu(cuda, matmul, a, b, &mut out)?;
+                Ok(Outcome { out, lse: Vec::new(), seconds, report: Report::default() })
+            }
+        }
     }
+}
+
+/// Runs a launch in the simulator, which works until it is done, and times it.
+fn simulated(launch: impl FnOnce() -> Result<Report, CliError>) -> Result<(Report, f64), CliError> {
+    let spinner = progress::spinner("simulating");
+    let start = Instant::now();
+    let report = launch();
+    spinner.finish_and_clear();
+    Ok((report?, start.elapsed().as_secs_f64()))
+}
+
+/// Launches twice, the first time to load the program, and times the second.
+fn timed(cuda: &Cuda, mut launch: impl FnMut() -> Result<(), CliError>) -> Result<f64, CliError> {
+    launch()?;
+    cuda.synchronize()?;
+    let start = Instant::now();
+    launch()?;
+    cuda.synchronize()?;
+    Ok(start.elapsed().as_secs_f64())
+}
+
+/// A copy of host memory on the GPU; an empty one gets an element, since no GPU memory is of no size.
+fn upload<T: Real>(cuda: &Cuda, host: &[T]) -> Result<CudaSlice<T>, CliError> {
+    let one = [T::default()];
+    Ok(cuda.stream().clone_htod(if host.is_empty() { &one[..] } else { host }).map_err(copying)?)
+}
+
+fn download<T: Real>(cuda: &Cuda, device: &CudaSlice<T>, host: &mut [T]) -> Result<(), CliError> {
+    if !host.is_empty() {
+        cuda.stream().memcpy_dtoh(device, host).map_err(copying)?;
+    }
+    Ok(cuda.synchronize()?)
+}
+
+fn copying(error: DriverError) -> CudaError {
+    CudaError::Driver { action: "copy memory", result: error.0 }
+}
+
+fn attend_on_gpu<T: Real, U: Real>(
+    cuda: &Cuda,
+    attention: &Attention<T, U>,
+    inputs: &Inputs<&[T], &[U]>,
+    out: &mut [T],
+    lse: &mut [f32],
+) -> Result<f64, CliError> {
+    let [q, k, v] = [inputs.q, inputs.k, inputs.v].map(|view| upload(cuda, view.data));
+    let (q, k, v) = (q?, k?, v?);
+    let bias = inputs.bias.map(|bias| upload(cuda, bias.data)).transpose()?;
+    let (mut out_memory, mut lse_memory) = (upload(cuda, out)?, upload(cuda, lse)?);
+    let seconds = timed(cuda, || {
+        let given = Inputs {
+            q: inputs.q.with(q.as_view()),
+            k: inputs.k.with(k.as_view()),
+            v: inputs.v.with(v.as_view()),
+            bias: inputs.bias.zip(bias.as_ref()).map(|(view, memory)| view.with(memory.as_view())),
+            scale: inputs.scale,
+        };
+        let written = View::contiguous(out_memory.as_view_mut(), inputs.q.shape);
+        attention.forward(cuda, given, Outputs { out: written, lse: lse_memory.as_view_mut() })?;
+        Ok(())
+    })?;
+    download(cuda, &out_memory, out)?;
+    download(cuda, &lse_memory, lse)?;
+    Ok(seconds)
+}
+
+fn multiply_on_gpu<T: Real>(
+    cuda: &Cuda,
+    matmul: &Matmul<T>,
+    a: Matrix<&[T]>,
+    b: Matrix<&[T]>,
+    out: &mut [f32],
+) -> Result<f64, CliError> {
+    let (left, right, mut sum) = (upload(cuda, a.data)?, upload(cuda, b.data)?, upload(cuda, out)?);
+    let seconds = timed(cuda, || {
+        let a = Matrix { data: left.as_view(), rows: a.rows, columns: a.columns, stride: a.stride };
+        let b = Matrix { data: right.as_view(), rows: b.rows, columns: b.columns, stride: b.stride };
+        let c = Matrix::contiguous(sum.as_view_mut(), a.rows, b.columns);
+        matmul.multiply(cuda, a, b, c)?;
+        Ok(())
+    })?;
+    download(cuda, &sum, out)?;
+    Ok(seconds)
 }

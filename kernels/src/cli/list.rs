@@ -3,8 +3,10 @@
 use super::error::CliError;
 use super::output::print;
 use super::table::Table;
+use quadpair::cuda;
 use quadpair_kernels::unit::Unit;
 use quadpair_kernels::{attention, matmul, vector_add::VECTOR_ADD};
+use quadpair_profiles::Profile;
 
 /// List kernels and their instances, profiles, and the devices found.
 #[derive(Debug, clap::Args)]
@@ -13,8 +15,34 @@ pub struct List {}
 impl List {
     /// Prints the tables.
     pub fn run(&self) -> Result<(), CliError> {
-        print(&kernels())
+        print(&format!("{}\n{}\n{}", kernels(), profiles(), devices()))
     }
+}
+
+fn profiles() -> String {
+    let mut table = Table::of_texts();
+    table.row(["PROFILE", "CHIPS", "TARGET", "MATRIX UNIT"]);
+    for profile in Profile::shipped() {
+        let unit = profile.matrix_unit.as_ref().map_or("-", |unit| &unit.shape);
+        table.row([&profile.name, &profile.compute_capabilities.join(" "), &profile.ptx.target, unit]);
+    }
+    table.to_string()
+}
+
+fn devices() -> String {
+    let mut table = Table::of_texts();
+    table.row(["DEVICE", "NAME", "CHIP", ""]);
+    table.row(["sim", "simulator", "any", ""]);
+    match cuda::devices() {
+        Ok(devices) => {
+            for device in devices {
+                let (major, minor) = device.compute_capability;
+                table.row([&format!("cuda:{}", device.ordinal), &device.name, &format!("{major}.{minor}"), ""]);
+            }
+        }
+        Err(error) => table.row(["cuda", &format!("none: {error}"), "-", ""]),
+    }
+    table.to_string()
 }
 
 fn kernels() -> String {

@@ -2,7 +2,6 @@
 
 use super::config::{Choice, choose, tiles};
 use super::{MatmulArgs, MatmulConfig, MatmulError, MatmulKernel, MatmulTile};
-use crate::chip;
 use crate::memory::Memory;
 use crate::number::Real;
 use crate::unit::Unit;

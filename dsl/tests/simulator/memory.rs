@@ -1,0 +1,140 @@
+//! Loads, stores and atomics, and what they count.
+
+use quadpair::Backend;
+use quadpair::sim::Simulator;
+
+use crate::harness::{Launch, kernel, store};
+
+#[test]
+fn vectors_go_through_global_memory() {
+    let input: Vec<u32> = (0..512).map(|i| i * 0x0101_0101).collect();
+    let mut out = vec![0_u32; 512];
+    let body = "ld.param.u64 %rd1, [in];\nmul.wide.u32 %rd2, %r0, 16;\nadd.s64 %rd3, %rd1, %rd2;\nadd.s64 %rd4, %rd0, %rd2;\n\
+                ld.global.nc.v4.b32 {%r1, %r2, %r3, %r4}, [%rd3];\nst.global.v2.b32 [%rd4], {%r2, %r1};\n\
+                ld.global.v2.f32 {%f1, %f2}, [%rd3+8];\nst.global.v2.f32 [%rd4+8], {%f2, %f1};";
+    let text = kernel(".param .u64 in, .param .u64 out", body);
+    let args = vec![Simulator::pointer(&input), Simulator::pointer_mut(&mut out)];
+    let counters = Launch::threads(128).run(&text, args).unwrap();
+    let expected: Vec<u32> = input.chunks(4).flat_map(|w| [w[1], w[0], w[3], w[2]]).collect();
+    assert_eq!(out, expected);
+    assert_eq!((counters.global_load, counters.global_store), (8, 8));
+    // A warp's loads of 16 bytes cover 16 sectors; those of every other 8 bytes touch the same 16.
+    assert_eq!(counters.global_sectors, 4 * (16 + 16 + 16 + 16));
+    assert_eq!(counters.global_bytes, 128 * (16 + 8 + 8 + 8));
+}
+
+#[test]
+fn narrow_accesses_extend_as_their_type_says() {
+    let body = "mov.u32 %r1, 0xfedc8081;\nst.global.u32 [%rd0], %r1;\nld.global.s8 %r2, [%rd0];\nld.global.u8 %r3, [%rd0+1];\n\
+                ld.global.s16 %r4, [%rd0+2];\nld.global.u16 %h1, [%rd0];\ncvt.u32.u16 %r5, %h1;\nld.global.s32 %rd5, [%rd0];\n\
+                st.global.b32 [%rd0+4], %r2;\nst.global.b32 [%rd0+8], %r3;\nst.global.b32 [%rd0+12], %r4;\n\
+                st.global.b32 [%rd0+16], %r5;\nst.global.u64 [%rd0+24], %rd5;\nst.global.u8 [%rd0+21], %r1;\nst.global.u16 [%rd0+22], %h1;";
+    let words = Launch::threads(1).words(body, 8);
+    assert_eq!(words[1..], [0xffff_ff81, 0x80, 0xffff_fedc, 0x8081, 0x8081_8100, 0xfedc_8081, 0xffff_ffff]);
+}
+
+#[test]
+fn shared_memory_crosses_warps_after_a_barrier() {
+    let body = format!(
+        "shl.b32 %r1, %r0, 2;\nmov.u32 %r2, dynamic;\nadd.u32 %r3, %r2, %r1;\nmul.lo.u32 %r4, %r0, 3;\nst.shared.b32 [%r3], %r4;\n\
+         bar.sync 0;\nxor.b32 %r5, %r0, 96;\nshl.b32 %r5, %r5, 2;\nadd.u32 %r5, %r2, %r5;\nld.shared.b32 %r6, [%r5];\n{}",
+        store("%r6")
+    );
+    let launch = Launch { blocks: 1, threads: 128, shared: 512 };
+    assert_eq!(launch.words(&body, 128), (0..128).map(|i| (i ^ 96) * 3).collect::<Vec<_>>());
+}
+
+#[test]
+fn static_arrays_stand_before_dynamic_memory() {
+    let body = "mov.u32 %r1, own;\nmov.u32 %r2, dynamic;\nst.global.u32 [%rd0], %r1;\nst.global.u32 [%rd0+4], %r2;\nst.shared.u32 [own+8], %r2;\n\
+                ld.shared.u32 %r3, [own+8];\nst.global.u32 [%rd0+8], %r3;";
+    let body = format!(".shared .align 8 .b8 first[20];\n.shared .align 16 .b8 own[12];\n{body}");
+    let launch = Launch { blocks: 1, threads: 1, shared: 16 };
+    assert_eq!(launch.words(&body, 3), [32, 48, 48]);
+}
+
+#[test]
+fn wavefronts_follow_the_banks() {
+    // Lanes a given distance apart, in bytes; the width of the access; wavefronts.
+    for (stride, ty, wavefronts) in
+        [(4, "b32", 1), (8, "b32", 2), (128, "b32", 32), (0, "b32", 1), (8, "b64", 2), (16, "v4", 4), (32, "v4", 8), (132, "b32", 1)]
+    {
+        let load = match ty {
+            "b64" => "ld.shared.b64 %rd1, [%r1];",
+            "v4" => "ld.shared.v4.b32 {%r4, %r5, %r6, %r7}, [%r1];",
+            _ => "ld.shared.b32 %r4, [%r1];",
+        };
+        // Fill all of it first, a word a lane at a time.
+        let fill = "mov.u32 %r2, 0;\n$L1:\nshl.b32 %r3, %r0, 2;\nadd.u32 %r3, %r3, %r2;\nst.shared.b32 [%r3], %r0;\nadd.u32 %r2, %r2, 128;\n\
+                    setp.lt.u32 %p1, %r2, 8192;\n@%p1 bra $L1;";
+        let body = format!("{fill}\nmul.lo.u32 %r1, %r0, {stride};\n{load}");
+        let mut out = [0_u32];
+        let text = kernel(".param .u64 out", &body);
+        let launch = Launch { blocks: 1, threads: 32, shared: 8192 };
+        let counters = launch.run(&text, vec![Simulator::pointer_mut(&mut out)]).unwrap();
+        assert_eq!((counters.shared_store, counters.shared_load), (64, 1));
+        assert_eq!(counters.shared_wavefronts - 64, wavefronts, "stride {stride} {ty}");
+        let ideal = match ty {
+            "b64" => 2,
+            "v4" => 4,
+            _ => 1,
+        };
+        assert_eq!(counters.shared_ideal - 64, ideal);
+    }
+}
+
+#[test]
+fn blocks_meet_in_atomics() {
+    let body = "atom.global.add.u32 %r1, [%rd0], 3;\nmov.u32 %r2, %ctaid.x;\nred.global.max.u32 [%rd0+4], %r2;\n\
+                red.global.min.s32 [%rd0+8], -7;\nred.global.or.b32 [%rd0+12], 0x10;\nred.global.add.f32 [%rd0+16], 0f3F000000;\n\
+                red.global.and.b32 [%rd0+20], 12;\nred.global.xor.b32 [%rd0+24], 1;";
+    let mut out = vec![0, 0, 0, 1, 0, 0xff, 0];
+    let text = kernel(".param .u64 out", body);
+    let launch = Launch { blocks: 37, threads: 64, shared: 0 };
+    launch.run(&text, vec![Simulator::pointer_mut(&mut out)]).unwrap();
+    let half_sum = (37.0_f32 * 64.0 * 0.5).to_bits();
+    assert_eq!(out, [37 * 64 * 3, 36, -7_i32 as u32, 0x11, half_sum, 12, 0]);
+}
+
+#[test]
+fn atomics_give_the_old_value() {
+    let body = format!(
+        "mov.u32 %r1, 5;\nst.shared.u32 [dynamic], %r1;\natom.shared.cas.b32 %r2, [dynamic], 5, 9;\natom.shared.exch.b32 %r3, [dynamic], 11;\n\
+         ld.shared.u32 %r4, [dynamic];\nmul.lo.u32 %r2, %r2, 10000;\nmad.lo.u32 %r2, %r3, 100, %r2;\nadd.u32 %r2, %r2, %r4;\n{}",
+        store("%r2")
+    );
+    let launch = Launch { blocks: 1, threads: 1, shared: 4 };
+    assert_eq!(launch.words(&body, 1), [5 * 10000 + 9 * 100 + 11]);
+}
+
+#[test]
+fn atomics_of_64_bits() {
+    let body = "mov.u64 %rd1, 0x100000001;\natom.global.add.u64 %rd2, [%rd0], %rd1;\nmov.u64 %rd3, 7;\natom.global.exch.b64 %rd4, [%rd0+8], %rd3;";
+    assert_eq!(Launch::threads(32).words(body, 4), [32, 32, 7, 0]);
+}
+
+#[test]
+fn parameters_of_every_kind() {
+    use quadpair::Scalar;
+    let body = "ld.param.u32 %r1, [n];\nld.param.f32 %f1, [x];\nld.param.u64 %rd1, [big];\nld.param.u32 %r2, [big+4];\n\
+                st.global.u32 [%rd0], %r1;\nst.global.f32 [%rd0+4], %f1;\nst.global.u64 [%rd0+8], %rd1;\nst.global.u32 [%rd0+16], %r2;";
+    let text = kernel(".param .u64 out, .param .u32 n, .param .f32 x, .param .u64 big", body);
+    let mut out = [0_u32; 5];
+    let args = vec![
+        Simulator::pointer_mut(&mut out),
+        Simulator::scalar(Scalar::I32(-3)),
+        Simulator::scalar(Scalar::F32(1.5)),
+        Simulator::scalar(Scalar::I64(0x0123_4567_89ab_cdef)),
+    ];
+    Launch::threads(1).run(&text, args).unwrap();
+    assert_eq!(out, [-3_i32 as u32, 1.5_f32.to_bits(), 0x89ab_cdef, 0x0123_4567, 0x0123_4567]);
+}
+
+#[test]
+fn generic_addresses_reach_shared_memory() {
+    let body = "mov.u32 %r1, 77;\nst.shared.u32 [dynamic+4], %r1;\nmov.u64 %rd1, dynamic;\ncvta.shared.u64 %rd2, %rd1;\nld.u32 %r2, [%rd2+4];\n\
+                st.global.u32 [%rd0], %r2;\ncvta.to.global.u64 %rd3, %rd0;\nst.u32 [%rd3+4], %r2;\ncvta.to.shared.u64 %rd4, %rd2;\n\
+                ld.shared.u32 %r3, [%rd4+4];\nst.global.u32 [%rd0+8], %r3;";
+    let launch = Launch { blocks: 1, threads: 1, shared: 16 };
+    assert_eq!(launch.words(body, 3), [77, 77, 77]);
+}
