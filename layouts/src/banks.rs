@@ -4,7 +4,10 @@
 //! of half a warp, of 16 bytes in four passes of a quarter. In a pass a bank gives one word a wavefront, to every lane that
 //! wants that word; so a pass takes as many wavefronts as its busiest bank has different words. [`wavefronts`] is this
 //! law: the algebra asks it for the addresses that layouts give, the simulator for those that a program used.
+//!
+//! 32 lanes that read floats 128 bytes apart all want bank 0: 32 wavefronts. At 132 bytes each has its own bank: 1.
 
+use crate::f2::Map;
 use crate::layout::{LANE_BITS, Layout};
 use crate::shared::SharedLayout;
 
@@ -12,14 +15,19 @@ use crate::shared::SharedLayout;
 pub const BANKS: usize = 32;
 
 /// Lanes of a warp.
-pub const LANES: usize = 32;
+pub const LANES: usize = 1 << LANE_BITS;
 
 /// Bytes that a bank gives a wavefront.
-const WORD: u32 = 4;
+pub(crate) const WORD: u32 = 4;
+
+/// Bytes of a lane that the widest access moves.
+pub(crate) const WIDEST: u32 = 16;
 
 /// Wavefronts of one access of a warp: the byte address of each active lane, and the bytes (1 to 16) that each moves.
+///
+/// Addresses are multiples of the bytes; other numbers of bytes count as the next larger access.
 pub const fn wavefronts(addresses: &[Option<u32>; LANES], bytes: u32) -> u32 {
-    let words = if bytes > WORD { bytes / WORD } else { 1 };
+    let words = words(bytes);
     let lanes = LANES / words as usize;
     let (mut sum, mut first) = (0, 0);
     while first < LANES {
@@ -27,6 +35,15 @@ pub const fn wavefronts(addresses: &[Option<u32>; LANES], bytes: u32) -> u32 {
         first += lanes;
     }
     sum
+}
+
+/// Words of a lane, which are also the passes of a warp.
+const fn words(bytes: u32) -> u32 {
+    match bytes {
+        0..=4 => 1,
+        5..=8 => 2,
+        _ => 4,
+    }
 }
 
 /// Wavefronts of the lanes `first..first + lanes`.
@@ -38,7 +55,7 @@ const fn pass(addresses: &[Option<u32>; LANES], first: usize, lanes: usize, word
         if let Some(address) = addresses[lane] {
             let mut i = 0;
             while i < words {
-                let word = address / WORD + i;
+                let word = (address / WORD).wrapping_add(i);
                 let bank = word as usize % BANKS;
                 if !contains(&seen[bank], counts[bank], word) {
                     seen[bank][counts[bank]] = word;
@@ -71,11 +88,14 @@ const fn contains(words: &[u32; LANES], count: usize, word: u32) -> bool {
 pub struct Access {
     /// Elements that one instruction of a thread moves.
     pub vector: usize,
+    /// The bits of the register's number that count the elements of an instruction, from the lowest; as many as `vector`
+    /// has bits, the others are 0.
+    pub vector_bits: [u8; 4],
     /// Instructions a thread.
     pub instructions: u32,
     /// Wavefronts a warp, of all instructions.
     pub wavefronts: u32,
-    /// The fewest wavefronts that accesses of this width can take.
+    /// The fewest wavefronts that accesses of this width can take: one for each pass that has an active lane.
     pub ideal: u32,
 }
 
@@ -84,15 +104,26 @@ impl Access {
     pub const fn is_conflict_free(&self) -> bool {
         self.wavefronts <= self.ideal
     }
+
+    /// How many times as many wavefronts it takes as its width needs: 1 without conflicts.
+    pub const fn conflict(&self) -> u32 {
+        self.wavefronts / self.ideal
+    }
 }
 
 /// The accesses that load a tile in a register layout from a view of shared memory.
+///
+/// ```
+/// use quadpair_layouts::{banks, blocked, row_major, swizzled};
+/// let columns = blocked([32, 32], [4, 1], [8, 4], [1, 1], [0, 1]);
+/// const PLAIN: u32 = 8;
+/// assert_eq!(banks::load(&columns, &row_major([32, 32]), 32).conflict(), PLAIN);
+/// assert!(banks::load(&columns, &swizzled([32, 32], 4, 4, 8, [1, 0]), 32).is_conflict_free());
+/// ```
 pub const fn load(tile: &Layout, memory: &SharedLayout, element_bits: u32) -> Access {
     let (mut duplicates, mut i) = (0, 0);
     while i < tile.register_bits() {
-        if tile.register_basis(i) == 0 {
-            duplicates |= 1 << i;
-        }
+        duplicates |= ((tile.register_basis(i) == 0) as u32) << i;
         i += 1;
     }
     access(tile, memory, element_bits, duplicates, 0)
@@ -103,73 +134,189 @@ pub const fn store(tile: &Layout, memory: &SharedLayout, element_bits: u32) -> A
     access(tile, memory, element_bits, tile.free_registers(), tile.free_lanes())
 }
 
+/// Bytes of an element in memory: truth values have one.
+pub(crate) const fn element_bytes(element_bits: u32) -> u32 {
+    match element_bits {
+        0..=8 => 1,
+        9..=16 => 2,
+        17..=32 => 4,
+        33..=64 => 8,
+        _ => 16,
+    }
+}
+
 const fn access(tile: &Layout, memory: &SharedLayout, element_bits: u32, skipped: u32, idle: u32) -> Access {
-    let bytes = element_bits / 8;
-    let vector_bits = vector_bits(tile, memory, element_bits, skipped);
-    let registers = tile.register_bits() as u32 - skipped.count_ones();
-    let instructions = 1 << (registers - vector_bits);
+    let bytes = element_bytes(element_bits);
+    let moves = Moves::new(tile, memory, skipped);
+    let (vector_bits, count) = moves.vector_bits(WIDEST / bytes);
     let (mut addresses, mut lane) = ([None; LANES], 0);
     while lane < LANES {
         if lane as u32 & idle == 0 {
-            addresses[lane] = Some(memory.offset(tile.apply(0, lane, 0)) * bytes);
+            addresses[lane] =
+                Some((memory.constant() ^ moves.map.apply((lane << tile.register_bits()) as u32)) * bytes);
         }
         lane += 1;
     }
-    let width = bytes << vector_bits;
-    // Registers only XOR a constant into every lane's address, which permutes banks and words alike.
-    let each = wavefronts(&addresses, width);
-    let least = if width > WORD { width / WORD } else { 1 };
-    let active = LANES as u32 >> idle.count_ones();
-    let ideal = if active < LANES as u32 / least { 1 } else { least };
-    let ideal = if each < ideal { each } else { ideal };
-    Access { vector: 1 << vector_bits, instructions, wavefronts: each * instructions, ideal: ideal * instructions }
-}
-
-/// How many times the width doubles: register bits that move by 1, 2, 4, … elements of memory, while everything else
-/// moves by multiples of the whole, up to 16 bytes.
-const fn vector_bits(tile: &Layout, memory: &SharedLayout, element_bits: u32, skipped: u32) -> u32 {
-    let mut bits = 0;
-    while element_bits << (bits + 1) <= 128 && widens(tile, memory, bits, skipped) {
-        bits += 1;
+    // Registers and warps only XOR a constant into every lane's address, which permutes banks and words alike.
+    let each = wavefronts(&addresses, bytes << count);
+    let least = active_passes(&addresses, words(bytes << count) as usize);
+    let instructions = 1 << (tile.register_bits() as u32 - skipped.count_ones() - count);
+    Access {
+        vector: 1 << count,
+        vector_bits,
+        instructions,
+        wavefronts: each * instructions,
+        ideal: least * instructions,
     }
-    bits
 }
 
-/// Whether accesses of `1 << bits` elements can be twice as wide.
-const fn widens(tile: &Layout, memory: &SharedLayout, bits: u32, skipped: u32) -> bool {
-    let constant = memory.constant();
-    let (mut has_next, mut i) = (false, 0);
-    while i < tile.register_bits() {
-        let moved = memory.offset(tile.register_basis(i)) ^ constant;
-        if skipped >> i & 1 == 0 && moved == 1 << bits {
-            has_next = true;
+const fn active_passes(addresses: &[Option<u32>; LANES], passes: usize) -> u32 {
+    let (mut active, mut lane) = (0_u32, 0);
+    while lane < LANES {
+        if addresses[lane].is_some() {
+            active |= 1 << (lane * passes / LANES);
         }
-        i += 1;
+        lane += 1;
     }
-    // Register bits must move by exactly 1, 2, .. or by multiples of the doubled width; threads by multiples only.
-    let width = 2_u32 << bits;
-    i = 0;
-    while i < tile.register_bits() {
-        let moved = memory.offset(tile.register_basis(i)) ^ constant;
-        if skipped >> i & 1 == 0 && !moved.is_multiple_of(width) && !(moved.is_power_of_two() && moved < width) {
-            return false;
-        }
-        i += 1;
-    }
-    has_next && threads_aligned(tile, memory, width)
+    active.count_ones()
 }
 
-const fn threads_aligned(tile: &Layout, memory: &SharedLayout, width: u32) -> bool {
-    let mut low = memory.constant();
-    let mut i = 0;
-    while i < LANE_BITS {
-        low |= memory.offset(tile.lane_basis(i)) ^ memory.constant();
-        i += 1;
+/// The offset that each bit of a register's, lane's and warp's number moves by.
+struct Moves {
+    map: Map,
+    registers: usize,
+    /// Register bits that are not accessed, because they duplicate others.
+    skipped: u32,
+    /// What every offset begins with.
+    constant: u32,
+}
+
+impl Moves {
+    const fn new(tile: &Layout, memory: &SharedLayout, skipped: u32) -> Moves {
+        // A tile of another shape than the memory's has no meaning there; its elements lie beyond.
+        let outer = Map::new(memory.columns(), memory.map().outputs());
+        let (mut columns, mut i) = ([0; crate::f2::MAX_DIMENSION], 0);
+        while i < tile.columns().len() {
+            columns[i] = outer.apply(tile.columns()[i]);
+            i += 1;
+        }
+        let map = Map::new(columns.split_at(i).0, outer.outputs());
+        Moves { map, registers: tile.register_bits(), skipped, constant: memory.constant() }
     }
-    i = 0;
-    while i < tile.warp_bits() {
-        low |= memory.offset(tile.warp_basis(i)) ^ memory.constant();
-        i += 1;
+
+    /// The register bits that count the elements of the widest access: they move by 1, 2, 4, … elements, while everything
+    /// else moves by multiples of the whole.
+    const fn vector_bits(&self, most: u32) -> ([u8; 4], u32) {
+        let (mut bits, mut count) = ([0; 4], 0);
+        while count < 4 && 2 << count <= most {
+            match self.register_that_moves_by(1 << count) {
+                Some(bit) if self.others_are_multiples(&bits, count, bit, 2 << count) => bits[count as usize] = bit,
+                _ => break,
+            }
+            count += 1;
+        }
+        (bits, count)
     }
-    low.is_multiple_of(width)
+
+    const fn register_that_moves_by(&self, offset: u32) -> Option<u8> {
+        let mut i = 0;
+        while i < self.registers {
+            if self.skipped >> i & 1 == 0 && self.map.columns()[i] == offset {
+                return Some(i as u8);
+            }
+            i += 1;
+        }
+        None
+    }
+
+    /// Whether all but `count` register bits and one more move by multiples of a width.
+    const fn others_are_multiples(&self, bits: &[u8; 4], count: u32, bit: u8, width: u32) -> bool {
+        let (mut vector, mut i) = (1_u32 << bit, 0);
+        while i < count as usize {
+            vector |= 1 << bits[i];
+            i += 1;
+        }
+        let (columns, mut moved, mut i) = (self.map.columns(), self.constant, 0);
+        while i < columns.len() {
+            if (vector | self.skipped) >> i & 1 == 0 {
+                moved |= columns[i];
+            }
+            i += 1;
+        }
+        moved.is_multiple_of(width)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mma::{Mma, Quadpairs};
+    use crate::named::{blocked, linear};
+    use crate::shared::{row_major, swizzled};
+
+    fn every(f: impl Fn(u32) -> u32) -> [Option<u32>; LANES] {
+        core::array::from_fn(|lane| Some(f(lane as u32)))
+    }
+
+    #[test]
+    fn a_bank_gives_one_word_a_wavefront() {
+        assert_eq!(wavefronts(&every(|lane| lane * 4), 4), 1);
+        assert_eq!(wavefronts(&every(|lane| lane * 128), 4), 32);
+        assert_eq!(wavefronts(&every(|lane| lane * 132), 4), 1);
+        assert_eq!(wavefronts(&every(|lane| lane * 8), 4), 2);
+        assert_eq!(wavefronts(&every(|_| 40), 4), 1);
+        // Halves of one word are no conflict.
+        assert_eq!(wavefronts(&every(|lane| lane * 2), 2), 1);
+        assert_eq!(wavefronts(&every(|lane| lane / 2 * 128 + lane % 2 * 2), 2), 16);
+    }
+
+    #[test]
+    fn wide_accesses_go_in_parts_of_a_warp() {
+        assert_eq!(wavefronts(&every(|lane| lane * 8), 8), 2);
+        assert_eq!(wavefronts(&every(|lane| lane * 16), 16), 4);
+        assert_eq!(wavefronts(&every(|_| 0), 16), 4);
+        // Lanes 0 and 16 would conflict, but go in different passes.
+        assert_eq!(wavefronts(&every(|lane| lane % 16 * 8 + lane / 16 * 128), 8), 2);
+        assert_eq!(wavefronts(&every(|lane| lane % 8 * 256), 16), 32);
+    }
+
+    #[test]
+    fn idle_lanes_cost_nothing() {
+        let mut addresses = every(|lane| lane * 128);
+        addresses[8..].fill(None);
+        assert_eq!(wavefronts(&addresses, 4), 8);
+        assert_eq!(wavefronts(&addresses, 16), 8);
+        assert_eq!(wavefronts(&[None; LANES], 8), 0);
+        assert_eq!(wavefronts(&every(|lane| lane * 16), 12), 4);
+    }
+
+    #[test]
+    fn any_register_bits_can_make_a_vector() {
+        // Register bit 1 moves along the row, bit 0 down the column.
+        let lanes = [[0, 4], [0, 8], [0, 16], [2, 0], [4, 0]];
+        let tile = linear([8, 32], &[[1, 0], [0, 2], [0, 1]], &lanes, &[]).check().unwrap();
+        let access = load(&tile, &row_major([8, 32]), 32);
+        assert_eq!((access.vector, access.vector_bits, access.instructions), (4, [2, 1, 0, 0], 2));
+        assert_eq!(load(&tile, &row_major([8, 32]), 64).vector, 2);
+        assert_eq!(load(&tile, &row_major([8, 32]), 128).vector, 1);
+    }
+
+    #[test]
+    fn a_view_that_is_not_aligned_is_not_accessed_as_vectors() {
+        let tile = blocked([8, 2], [1, 2], [32, 1], [1, 1], [1, 0]);
+        let whole = swizzled([8, 8], 1, 1, 2, [1, 0]);
+        assert_eq!(load(&tile, &whole.slice(1, 2, 2), 32).vector, 1);
+        assert_eq!(load(&tile, &swizzled([8, 8], 2, 1, 2, [1, 0]).slice(1, 2, 2), 32).vector, 2);
+    }
+
+    #[test]
+    fn duplicates_are_stored_once() {
+        let b = Mma::m8n8k4(Quadpairs::TwoByTwo, [4, 1]).b([8, 16]);
+        let memory = row_major([16, 8]).permute([1, 0]);
+        let (stored, loaded) = (store(&b, &memory, 16), load(&b, &memory, 16));
+        assert_eq!((stored.vector, stored.instructions, loaded.instructions), (8, 1, 1));
+        // Lane bit 2 duplicates: of each quarter of the warp, half is active.
+        assert_eq!((stored.wavefronts, loaded.wavefronts, loaded.ideal), (4, 4, 4));
+        assert_eq!(store(&b.slice(0), &row_major([16]), 16).instructions, 1);
+    }
 }

@@ -1,10 +1,12 @@
 //! What can be wrong, as data, and its words.
 //!
-//! An [`Error`] is a small `Copy` value with the numbers in it; [`Error::text`] is the one place that has words. The words
-//! are those of a kernel's author: dimensions, extents, lanes, warps.
+//! An [`Error`] is a small `Copy` value with the numbers in it; [`Error::text`] is the one place that has words. They are
+//! those of a kernel's author (dimensions, extents, lanes, warps), say what is and what was expected, and how to get
+//! there if there is a way.
 
 use crate::convert::Cost;
-use crate::layout::{Bit, Difference, Layout};
+use crate::difference::Difference;
+use crate::layout::{Bit, Layout, MAX_REGISTER_BITS};
 use crate::shape::{MAX_RANK, MAX_SHAPE_BITS, Shape};
 use crate::text::Text;
 
@@ -27,6 +29,15 @@ impl Operand {
     }
 }
 
+/// Which rule a matrix product follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Product {
+    /// `mma`, on the matrix unit.
+    Mma,
+    /// `dot`, by fused multiply-adds.
+    Dot,
+}
+
 /// What is wrong with a shape, a layout or an operation on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
@@ -35,12 +46,16 @@ pub enum Error {
     NotPowerOfTwo { dim: usize, extent: usize },
     /// A parameter that must be a power of two is none.
     Parameter { name: &'static str, value: usize },
+    /// A parameter that is larger than any tile.
+    TooLarge { name: &'static str, value: usize },
     /// More dimensions than are possible.
     Rank { rank: usize },
     /// A tile of more elements than are possible.
     TooManyElements { bits: usize },
     /// A thread would hold more elements than are possible.
     TooManyRegisters { bits: usize },
+    /// More warps than a block can have.
+    TooManyWarps { bits: usize },
     /// No such dimension.
     Axis { axis: usize, rank: usize },
     /// An order that names a dimension twice.
@@ -52,9 +67,11 @@ pub enum Error {
     /// Another number of lane bases than 5.
     LaneBases { bases: usize },
     /// A basis outside the shape.
-    BasisOutside { bit: Bit, dim: usize, coordinate: usize, extent: usize },
+    BasisOutside { bit: Bit, dim: u8, coordinate: usize, extent: usize },
     /// An element that no thread holds.
     Unheld { element: ElementOf },
+    /// A tile that should be a matrix.
+    Matrix { rank: usize },
     /// A reshape to another number of elements.
     ElementCount { from: Shapes },
     /// Two tiles whose shapes don't fit each other.
@@ -65,20 +82,22 @@ pub enum Error {
     Broadcast { difference: Difference },
     /// Two tiles that broadcast against each other but come from different parents.
     Parents { left: usize, right: usize },
-    /// A basis that moves along the reduced axis and off it.
-    MixedBasis { bit: Bit, axis: usize },
+    /// A bit that moves along the reduced axis and off it, so that no exchange between threads covers the axis.
+    MixedBasis { bit: Bit, axis: u8, basis: ElementOf },
     /// A conversion that moves data although it must not.
     NotTrivial { difference: Difference, wavefronts: u32 },
-    /// A conversion between layouts of other warp counts.
+    /// Tiles in other numbers of warps.
     Warps { from: usize, to: usize },
     /// Shapes of a matrix product that don't fit.
     ProductShapes { a: PackedShape, b: PackedShape, c: PackedShape },
     /// An operand's basis that isn't the fragment's.
-    Fragment { operand: Operand, bit: Bit, is: ElementOf, wants: u32 },
+    Fragment { product: Product, operand: Operand, bit: Bit, is: ElementOf, wants: Option<u32> },
     /// An operand whose registers lack what the product needs.
-    Registers { operand: Operand, element: ElementOf },
+    Registers { product: Product, operand: Operand, element: ElementOf },
     /// An operand whose threads don't hold all of k.
-    AllOfK { held: usize, k: usize },
+    AllOfK { product: Product, held: u32, k: u32 },
+    /// A depth that is less than what the unit multiplies at once.
+    Depth { k: usize, least: usize },
     /// A slice outside the memory.
     SliceRange { start: usize, length: usize, extent: usize },
     /// A slice whose start isn't a multiple of its length.
@@ -117,8 +136,7 @@ pub struct ElementOf {
 impl PackedShape {
     /// The shape's extents.
     pub const fn of(shape: &Shape) -> PackedShape {
-        let mut bits = [0; MAX_RANK];
-        let mut dim = 0;
+        let (mut bits, mut dim) = ([0; MAX_RANK], 0);
         while dim < shape.rank() {
             bits[dim] = shape.dim_bits(dim) as u8;
             dim += 1;
@@ -128,14 +146,18 @@ impl PackedShape {
 
     /// The shape.
     pub const fn shape(&self) -> Shape {
-        let mut extents = [1; MAX_RANK];
-        let mut dim = 0;
+        let (mut extents, mut dim) = ([1; MAX_RANK], 0);
         while dim < self.rank as usize {
             extents[dim] = 1 << self.bits[dim];
             dim += 1;
         }
-        let (extents, _) = extents.split_at(self.rank as usize);
-        Shape::from_slice(extents)
+        Shape::from_slice(extents.split_at(self.rank as usize).0)
+    }
+}
+
+impl ElementOf {
+    const fn write(&self, text: Text) -> Text {
+        text.element(self.element, &self.shape.shape())
     }
 }
 
@@ -155,115 +177,213 @@ impl Error {
     /// The error in words.
     pub const fn text(&self) -> Text {
         match *self {
+            Error::NotPowerOfTwo { .. }
+            | Error::Parameter { .. }
+            | Error::TooLarge { .. }
+            | Error::Rank { .. }
+            | Error::TooManyElements { .. }
+            | Error::TooManyRegisters { .. }
+            | Error::TooManyWarps { .. } => self.of_sizes(),
+            Error::Axis { .. } | Error::RepeatedAxis { .. } | Error::OrderLength { .. } | Error::Matrix { .. } => {
+                self.of_dimensions()
+            }
+            Error::Lanes { .. } | Error::LaneBases { .. } | Error::BasisOutside { .. } | Error::Unheld { .. } => {
+                self.of_bases()
+            }
+            Error::ProductShapes { .. }
+            | Error::Fragment { .. }
+            | Error::Registers { .. }
+            | Error::AllOfK { .. }
+            | Error::Depth { .. } => self.of_products(),
+            Error::SliceRange { .. }
+            | Error::SliceStart { .. }
+            | Error::IndexStride { .. }
+            | Error::NotInvertible { .. } => self.of_memory(),
+            _ => self.of_tiles(),
+        }
+    }
+
+    const fn of_sizes(&self) -> Text {
+        let text = Text::new("");
+        match *self {
             Error::NotPowerOfTwo { dim, extent } => {
                 let text = Text::new("extent ").number(extent).push(" of dimension ").number(dim);
-                let text = text.push(" is no power of two; the next are ").number(extent.next_power_of_two() / 2);
-                text.push(" and ").number(extent.next_power_of_two())
+                neighbours(text.push(" is no power of two"), extent)
             }
             Error::Parameter { name, value } => {
-                Text::new(name).push(" is ").number(value).push(", which is no power of two")
+                neighbours(Text::new(name).push(" is ").number(value).push(", which is no power of two"), value)
+            }
+            Error::TooLarge { name, value } => {
+                Text::new(name).push(" is ").number(value).push(", more than any tile has")
             }
             Error::Rank { rank } => {
-                Text::new("").number(rank).push(" dimensions; at most ").number(MAX_RANK).push(" are possible")
+                text.number(rank).push(" dimensions; at most ").number(MAX_RANK).push(" are possible")
             }
             Error::TooManyElements { bits } => {
-                let text = Text::new("2^").number(bits).push(" elements; at most 2^");
-                text.number(MAX_SHAPE_BITS).push(" are possible")
+                text.push("2^").number(bits).push(" elements; at most 2^").number(MAX_SHAPE_BITS).push(" are possible")
             }
-            Error::TooManyRegisters { bits } => Text::new("a thread would hold 2^").number(bits).push(" elements"),
+            Error::TooManyRegisters { bits } => {
+                let text = text.push("a thread would hold 2^").number(bits).push(" elements; at most 2^");
+                text.number(MAX_REGISTER_BITS).push(" are possible: take more warps or a smaller tile")
+            }
+            Error::TooManyWarps { bits } => text.number(1 << bits).push(" warps; a block has at most 32"),
+            _ => text,
+        }
+    }
+
+    const fn of_dimensions(&self) -> Text {
+        let text = Text::new("");
+        match *self {
             Error::Axis { axis, rank } => {
-                let text = Text::new("there is no dimension ").number(axis).push("; there are ");
-                text.number(rank).push(", from 0")
+                text.push("there is no dimension ").number(axis).push("; there are ").number(rank).push(", from 0")
             }
             Error::RepeatedAxis { axis } => {
-                Text::new("the order names dimension ").number(axis).push(" twice; each must occur once")
+                text.push("the order names dimension ").number(axis).push(" twice; each must occur once")
             }
             Error::OrderLength { length, rank } => {
-                Text::new("the order has ").number(length).push(" entries for ").number(rank).push(" dimensions")
+                text.push("the order has ").number(length).push(" entries for ").number(rank).push(" dimensions")
             }
-            Error::Lanes { lanes } => {
-                Text::new("the lanes multiply to ").number(lanes).push("; a warp has 32")
-            }
-            Error::LaneBases { bases } => Text::new("").number(bases).push(" lane bases; 32 lanes have 5"),
+            Error::Matrix { rank } => text.push("a tile of 2 dimensions is wanted; this one has ").number(rank),
+            _ => text,
+        }
+    }
+
+    const fn of_bases(&self) -> Text {
+        let text = Text::new("");
+        match *self {
+            Error::Lanes { lanes } => text.push("the lanes multiply to ").number(lanes).push("; a warp has 32"),
+            Error::LaneBases { bases } => text.number(bases).push(" lane bases; 32 lanes have 5"),
             Error::BasisOutside { bit, dim, coordinate, extent } => {
-                let text = bit.write(Text::new("")).push(" moves by ").number(coordinate).push(" along dimension ");
-                text.number(dim).push(", whose extent is ").number(extent)
+                let text = bit.write(text).push(" moves by ").number(coordinate).push(" along dimension ");
+                text.number(dim as usize).push(", whose extent is ").number(extent)
             }
             Error::Unheld { element } => {
-                let text = Text::new("no thread holds element ").element(element.element, &element.shape.shape());
-                text.push(" of ").shape(&element.shape.shape()).push("; the bases must reach every element")
+                let text = element.write(text.push("no thread holds element ")).push(" of ");
+                text.shape(&element.shape.shape()).push("; the bases must reach every element")
             }
+            _ => text,
+        }
+    }
+
+    const fn of_tiles(&self) -> Text {
+        let text = Text::new("");
+        match *self {
             Error::ElementCount { from } => {
                 let (left, right) = (from.left.shape(), from.right.shape());
-                let text = Text::new("").shape(&left).push(" has ").number(left.len()).push(" elements, ");
+                let text = text.shape(&left).push(" has ").number(left.len()).push(" elements, ");
                 text.shape(&right).push(" has ").number(right.len())
             }
-            Error::Shapes { op, shapes } => {
-                let text = Text::new("").shape(&shapes.left.shape()).push(op);
-                text.shape(&shapes.right.shape())
-            }
+            Error::Shapes { op, shapes } => text.shape(&shapes.left.shape()).push(op).shape(&shapes.right.shape()),
             Error::Layouts { difference } => {
-                let text = Text::new("the layouts differ: ");
-                difference.write(text).push("; convert one side with convert_layout")
+                let text = difference.write(text.push("the layouts differ: "));
+                text.push("; convert one side with convert_layout")
             }
             Error::Broadcast { difference } => {
-                let text = Text::new("the threads do not hold what the larger tile's layout needs: ");
-                difference.write(text).push("; take the smaller tile in the slice of the larger one's layout, or convert it")
+                let text = difference.write(text.push("the threads do not hold what the larger tile's layout needs: "));
+                text.push("; take the smaller tile in the slice of the larger one's layout, or convert it")
             }
             Error::Parents { left, right } => {
-                let text = Text::new("both sides broadcast, but come from different layouts: 2^").number(left);
-                let text = text.push(" and 2^").number(right).push(" elements a thread; ");
+                let text = text.push("both sides broadcast, but come from different layouts: ").number(1 << left);
+                let text = text.push(" and ").number(1 << right).push(" elements a thread; ");
                 text.push("slice both from one layout, or use broadcast_to")
             }
-            Error::MixedBasis { bit, axis } => {
-                let text = bit.write(Text::new("")).push(" moves along dimension ").number(axis);
-                text.push(" and off it at once; convert to a layout where each lane and warp bit moves along one of them")
+            Error::MixedBasis { bit, axis, basis } => {
+                let text = basis.write(bit.write(text).push(" moves by ")).push(", along dimension ");
+                let text =
+                    text.number(axis as usize).push(" and off it at once; convert to a layout in which each bit");
+                text.push(" moves along one of them")
             }
             Error::NotTrivial { difference, wavefronts } => {
-                let text = difference.write(Text::new("the conversion moves elements between threads: "));
+                let text = difference.write(text.push("the conversion moves elements between threads: "));
                 let text = text.push("; it would cost ").number(wavefronts as usize);
                 text.push(" shared-memory wavefronts a warp and 2 barriers")
             }
             Error::Warps { from, to } => {
-                Text::new("the tile lives in ").number(from).push(" warps, the layout is for ").number(to)
+                text.push("one tile lives in ").number(from).push(" warps, the other in ").number(to)
             }
+            _ => text,
+        }
+    }
+
+    const fn of_products(&self) -> Text {
+        let text = Text::new("");
+        match *self {
             Error::ProductShapes { a, b, c } => {
-                let text = Text::new("a is ").shape(&a.shape()).push(", b ").shape(&b.shape()).push(", the accumulator ");
+                let text =
+                    text.push("a is ").shape(&a.shape()).push(", b ").shape(&b.shape()).push(", the accumulator ");
                 text.shape(&c.shape()).push("; [M, K] times [K, N] into [M, N] is wanted")
             }
-            Error::Fragment { operand, bit, is, wants } => {
-                let shape = is.shape.shape();
-                let text = bit.write(Text::new("in ").push(operand.name()).push(" of ").shape(&shape).push(" "));
-                let text = text.push(" moves by ").element(is.element, &shape).push("; the fragment moves by ");
-                text.element(wants, &shape).push(" there: take the operand's layout from the accumulator's unit")
+            Error::Fragment { product, operand, bit, is, wants } => {
+                let text =
+                    bit.write(text.push("in ").push(operand.name()).push(" ").shape(&is.shape.shape()).push(" "));
+                let text = is.write(text.push(" moves by "));
+                let text = match wants {
+                    Some(wants) => text.push("; the product needs ").element(wants, &is.shape.shape()),
+                    None => text.push("; the product needs a move along one dimension only"),
+                };
+                remedy(text.push(" there"), product, operand)
             }
-            Error::Registers { operand, element } => {
-                let shape = element.shape.shape();
-                let text = Text::new("the threads' registers of ").push(operand.name()).push(" of ").shape(&shape);
-                let text = text.push(" do not reach ").element(element.element, &shape);
-                text.push(" on from their first element: take the operand's layout from the accumulator's unit")
+            Error::Registers { product, operand, element } => {
+                let text = text.push("in ").push(operand.name()).push(" ").shape(&element.shape.shape());
+                let text =
+                    text.push(" a thread's registers do not reach the elements that the product needs, such as ");
+                remedy(element.write(text), product, operand)
             }
-            Error::AllOfK { held, k } => {
-                let text = Text::new("every thread must hold all ").number(k).push(" of k for its rows and columns; it holds ");
-                text.number(held)
+            Error::AllOfK { product, held, k } => {
+                let text = text.push("a thread's registers of a reach ").number(held as usize).push(" of the ");
+                let text = text.number(k as usize).push(" elements along k; the product needs all");
+                remedy(text, product, Operand::A)
             }
+            Error::Depth { k, least } => {
+                let text = text.push("k is ").number(k).push("; the unit multiplies ").number(least);
+                text.push(" at once: pad k with zeros")
+            }
+            _ => text,
+        }
+    }
+
+    const fn of_memory(&self) -> Text {
+        let text = Text::new("");
+        match *self {
             Error::SliceRange { start, length, extent } => {
-                let text = Text::new("").number(start).push("..").number(start + length);
-                text.push(" is not inside the extent ").number(extent)
+                let text = text.number(length).push(" indices from ").number(start);
+                text.push(" on are not inside the extent ").number(extent)
             }
             Error::SliceStart { start, length } => {
-                Text::new("start ").number(start).push(" is no multiple of the length ").number(length)
+                text.push("start ").number(start).push(" is no multiple of the length ").number(length)
             }
             Error::IndexStride { extent } => {
-                let text = Text::new("the ").number(extent).push(" indices of dimension 0 do not lie at one distance");
+                let text = text.push("the ").number(extent).push(" indices of dimension 0 do not lie at one distance");
                 text.push(": only a slice with a comptime start is possible")
             }
             Error::NotInvertible { bases, bits } => {
-                let text = Text::new("").number(bases).push(" offset bases reach only some of 2^").number(bits);
-                text.push(" elements, or one of them twice")
+                let text = text.number(bases).push(" offset bases for 2^").number(bits);
+                text.push(" elements; each element must have one offset")
             }
+            _ => text,
         }
     }
+}
+
+/// The powers of two next to a number.
+const fn neighbours(text: Text, number: usize) -> Text {
+    match number.checked_next_power_of_two() {
+        Some(above @ 2..) => text.push("; the next are ").number(above / 2).push(" and ").number(above),
+        _ => text,
+    }
+}
+
+/// Which layout would be right, by its name.
+const fn remedy(text: Text, product: Product, operand: Operand) -> Text {
+    let text = text.push(": take ").push(operand.name()).push(" in the layout ");
+    text.push(match (product, operand) {
+        (Product::Mma, Operand::A) => "`a` or `a_col` of the accumulator's Mma",
+        (Product::Mma, Operand::B) => "`b` or `b_row` of the accumulator's Mma",
+        (Product::Mma, Operand::C) => "`accumulator` of an Mma",
+        (Product::Dot, Operand::A) => "`operand_a` of the accumulator's",
+        (Product::Dot, Operand::B) => "`operand_b` of the accumulator's",
+        (Product::Dot, Operand::C) => "that the operands were made of",
+    })
 }
 
 impl core::fmt::Display for Error {
@@ -273,3 +393,75 @@ impl core::fmt::Display for Error {
 }
 
 impl core::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::named::blocked;
+    use std::string::ToString;
+
+    #[test]
+    fn every_error_has_words() {
+        let shape = PackedShape::of(&Shape::new([4, 8]));
+        let element = ElementOf { element: 9, shape };
+        let shapes = Shapes { left: shape, right: shape };
+        let here = blocked([32, 32], [1, 1], [8, 4], [1, 1], [1, 0]);
+        let difference = here.difference(&here.permute([1, 0])).unwrap();
+        let (bit, product, operand) = (Bit::Lane(2), Product::Mma, Operand::B);
+        let errors = [
+            Error::NotPowerOfTwo { dim: 1, extent: 96 },
+            Error::Parameter { name: "vec", value: 3 },
+            Error::TooLarge { name: "lanes", value: 1 << 30 },
+            Error::Rank { rank: 9 },
+            Error::TooManyElements { bits: 25 },
+            Error::TooManyRegisters { bits: 13 },
+            Error::TooManyWarps { bits: 6 },
+            Error::Axis { axis: 2, rank: 2 },
+            Error::RepeatedAxis { axis: 1 },
+            Error::OrderLength { length: 1, rank: 2 },
+            Error::Lanes { lanes: 64 },
+            Error::LaneBases { bases: 4 },
+            Error::BasisOutside { bit, dim: 0, coordinate: 4, extent: 4 },
+            Error::Unheld { element },
+            Error::Matrix { rank: 3 },
+            Error::ElementCount { from: shapes },
+            Error::Shapes { op: " with ", shapes },
+            Error::Layouts { difference },
+            Error::Broadcast { difference },
+            Error::Parents { left: 2, right: 3 },
+            Error::MixedBasis { bit, axis: 1, basis: element },
+            Error::NotTrivial { difference, wavefronts: 16 },
+            Error::Warps { from: 4, to: 8 },
+            Error::ProductShapes { a: shape, b: shape, c: shape },
+            Error::Fragment { product, operand, bit, is: element, wants: Some(1) },
+            Error::Registers { product, operand, element },
+            Error::AllOfK { product, held: 4, k: 8 },
+            Error::Depth { k: 2, least: 4 },
+            Error::SliceRange { start: 4, length: 4, extent: 4 },
+            Error::SliceStart { start: 2, length: 4 },
+            Error::IndexStride { extent: 4 },
+            Error::NotInvertible { bases: 4, bits: 5 },
+        ];
+        for error in errors {
+            let words = error.to_string();
+            assert!(words.len() > 15 && !words.ends_with("..."), "{error:?}: {words}");
+        }
+        assert!(size_of::<Error>() <= 40, "{}", size_of::<Error>());
+    }
+
+    #[test]
+    fn messages_say_what_is_and_what_would_be_right() {
+        let error = Error::NotPowerOfTwo { dim: 1, extent: 96 };
+        assert_eq!(error.to_string(), "extent 96 of dimension 1 is no power of two; the next are 64 and 128");
+        let zero = Error::Parameter { name: "k", value: 0 };
+        assert_eq!(zero.to_string(), "k is 0, which is no power of two");
+        let c = blocked([32, 32], [1, 1], [8, 4], [1, 1], [1, 0]);
+        let error = crate::typing::dot(&c.operand_a(4), &c.permute([1, 0]).operand_b(4), &c).err().unwrap();
+        assert_eq!(
+            error.to_string(),
+            "in b [4, 32] lane bit 0 moves by (0, 0); the product needs (0, 1) there: \
+             take b in the layout `operand_b` of the accumulator's"
+        );
+    }
+}

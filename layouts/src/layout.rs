@@ -4,79 +4,69 @@
 //! lane's, then one for each bit of the warp's. The element at register r, lane l and warp w is the XOR of the bases of
 //! the bits that are set in them. Bases are flat indices (see [`Shape`]), so that `reshape` touches no basis at all.
 //!
-//! A basis of 0 says that two threads, or two registers, hold the same elements.
+//! With registers `(0, 1)` and lanes `(0, 2) (0, 4) (1, 0) (2, 0) (4, 0)` on `[8, 8]`, register 1 of lane 5 = `00101`
+//! holds (0, 1) + (0, 2) + (1, 0) = (1, 3).
+//!
+//! A basis of 0 says that two threads, or two registers, hold the same elements. Who of several holders stands for an
+//! element is decided here and nowhere else: see [`Layout::free_lanes`].
 
-use crate::error::{ElementOf, Error, PackedShape, Shapes};
-use crate::f2::Span;
-use crate::shape::{MAX_RANK, Shape};
+use crate::difference::Difference;
+use crate::error::{ElementOf, Error, PackedShape};
+use crate::f2::{Map, Span};
+use crate::shape::Shape;
 use crate::text::Text;
 
 /// Bits of a lane's number.
 pub const LANE_BITS: usize = 5;
 
-/// The most bases that a layout can have.
-pub const MAX_BASES: usize = 24;
-
 /// The most bits of a register's number.
 pub const MAX_REGISTER_BITS: usize = 12;
 
-/// A bit of a register's, lane's or warp's number.
+/// The most bits of a warp's number: a block has at most 1024 threads.
+pub const MAX_WARP_BITS: usize = 5;
+
+/// The most bases that a layout can have.
+pub const MAX_BASES: usize = MAX_REGISTER_BITS + LANE_BITS + MAX_WARP_BITS;
+
+/// A bit of a register's, lane's or warp's number, or of an offset in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Bit {
-    Register(usize),
-    Lane(usize),
-    Warp(usize),
+    Register(u8),
+    Lane(u8),
+    Warp(u8),
+    Offset(u8),
 }
 
 impl Bit {
     pub(crate) const fn write(self, text: Text) -> Text {
-        match self {
-            Bit::Register(i) => text.push("register bit ").number(i),
-            Bit::Lane(i) => text.push("lane bit ").number(i),
-            Bit::Warp(i) => text.push("warp bit ").number(i),
-        }
-    }
-}
-
-/// The first bit at which two layouts differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Difference {
-    bit: Bit,
-    here: Option<u32>,
-    there: Option<u32>,
-    shape: PackedShape,
-}
-
-impl Difference {
-    pub(crate) const fn write(&self, text: Text) -> Text {
-        let text = self.bit.write(text);
-        let text = self.move_of(text, self.here).push(" here,");
-        self.move_of(text, self.there).push(" there")
-    }
-
-    const fn move_of(&self, text: Text, basis: Option<u32>) -> Text {
-        match basis {
-            None => text.push(" does not exist"),
-            Some(0) => text.push(" does not move"),
-            Some(basis) => text.push(" moves by ").element(basis, &self.shape.shape()),
-        }
+        let (kind, i) = match self {
+            Bit::Register(i) => ("register bit ", i),
+            Bit::Lane(i) => ("lane bit ", i),
+            Bit::Warp(i) => ("warp bit ", i),
+            Bit::Offset(i) => ("offset bit ", i),
+        };
+        text.push(kind).number(i as usize)
     }
 }
 
 /// Where each element of a tile lives: a linear map from (register, lane, warp) to the tile's elements.
+///
+/// A value may be invalid and then says why: see [`check`](Layout::check). Operations on an invalid layout are invalid
+/// with its first error, so that calls can be chained and checked once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    shape: Shape,
-    bases: [u32; MAX_BASES],
-    registers: u8,
-    warps: u8,
-    fault: Option<Error>,
+    pub(crate) shape: Shape,
+    pub(crate) bases: [u32; MAX_BASES],
+    pub(crate) registers: u8,
+    pub(crate) warps: u8,
+    pub(crate) fault: Option<Error>,
 }
 
 impl Layout {
     /// The layout of no tile at all, which scalars have.
-    pub const SCALAR: Layout = Layout { shape: Shape::SCALAR, bases: [0; MAX_BASES], registers: 0, warps: 0, fault: None };
+    pub const SCALAR: Layout =
+        Layout { shape: Shape::SCALAR, bases: [0; MAX_BASES], registers: 0, warps: 0, fault: None };
 
     /// An invalid layout that says why.
     pub const fn invalid(error: Error) -> Layout {
@@ -84,14 +74,21 @@ impl Layout {
     }
 
     /// A layout from bases as flat indices.
+    ///
+    /// Invalid if some element is held by no thread, or there are too many bases.
     pub const fn from_bases(shape: Shape, registers: &[u32], lanes: [u32; LANE_BITS], warps: &[u32]) -> Layout {
-        if let Some(error) = shape.fault() {
-            return Layout::invalid(error);
-        }
         let mut builder = Builder::new(shape);
-        builder.registers(registers);
-        builder.lanes(&lanes);
-        builder.warps(warps);
+        let mut i = 0;
+        while i < registers.len() {
+            builder.register(registers[i]);
+            i += 1;
+        }
+        builder.lanes(lanes);
+        i = 0;
+        while i < warps.len() {
+            builder.warp(warps[i]);
+            i += 1;
+        }
         builder.finish()
     }
 
@@ -133,6 +130,16 @@ impl Layout {
         1 << self.warps
     }
 
+    /// Threads that hold the tile.
+    pub const fn threads(&self) -> usize {
+        32 << self.warps
+    }
+
+    /// What each bit moves by, as flat indices: registers, five lanes, warps, each from the lowest bit.
+    pub const fn columns(&self) -> &[u32] {
+        self.bases.split_at(self.bits()).0
+    }
+
     /// What a bit of the register's number moves by, as a flat index.
     pub const fn register_basis(&self, bit: usize) -> u32 {
         self.bases[bit]
@@ -148,36 +155,41 @@ impl Layout {
         self.bases[self.registers as usize + LANE_BITS + bit]
     }
 
-    const fn bits(&self) -> usize {
+    pub(crate) const fn bits(&self) -> usize {
         self.registers as usize + LANE_BITS + self.warps as usize
     }
 
-    const fn bit(&self, i: usize) -> Bit {
+    /// What column `i` is a bit of.
+    pub(crate) const fn bit(&self, i: usize) -> Bit {
         let registers = self.registers as usize;
         if i < registers {
-            Bit::Register(i)
+            Bit::Register(i as u8)
         } else if i < registers + LANE_BITS {
-            Bit::Lane(i - registers)
+            Bit::Lane((i - registers) as u8)
         } else {
-            Bit::Warp(i - registers - LANE_BITS)
+            Bit::Warp((i - registers - LANE_BITS) as u8)
         }
     }
 
     /// The element that a register of a thread holds, as a flat index.
     pub const fn apply(&self, register: usize, lane: usize, warp: usize) -> u32 {
         let registers = self.registers as usize;
-        let place = register | lane << registers | warp << (registers + LANE_BITS);
-        let (mut element, mut i) = (0, 0);
-        while i < self.bits() {
-            if place >> i & 1 == 1 {
-                element ^= self.bases[i];
-            }
-            i += 1;
+        let mut rest = register | lane << registers | warp << (registers + LANE_BITS);
+        let mut element = 0;
+        while rest != 0 {
+            let i = rest.trailing_zeros() as usize;
+            element ^= if i < MAX_BASES { self.bases[i] } else { 0 };
+            rest &= rest - 1;
         }
         element
     }
 
-    /// The layout's span of register bases, solvable for register numbers.
+    /// The whole map: register bits lowest, then the lane's, then the warp's.
+    pub const fn map(&self) -> Map {
+        Map::new(self.columns(), self.shape.bits())
+    }
+
+    /// The span of the register bases, solvable for register numbers.
     pub const fn register_span(&self) -> Span {
         let (mut span, mut i) = (Span::new(), 0);
         while i < self.registers as usize {
@@ -187,7 +199,8 @@ impl Layout {
         span
     }
 
-    /// The bits of the lane's number that duplicate: an element's holder has 0 there.
+    /// The bits of the lane's number that duplicate: of the threads and registers that have an element, its *holder* is
+    /// the one whose free bits are all 0. Each element has exactly one.
     pub const fn free_lanes(&self) -> u32 {
         self.free_bits() >> self.registers & 31
     }
@@ -204,11 +217,9 @@ impl Layout {
 
     /// The bits that bring no new element when warps come first, then lanes, then registers.
     const fn free_bits(&self) -> u32 {
-        let (mut span, mut free) = (Span::new(), 0);
-        let registers = self.registers as usize;
-        let mut step = 0;
+        let (mut span, mut free, mut step) = (Span::new(), 0, 0);
+        let threads = self.bits() - self.registers as usize;
         while step < self.bits() {
-            let threads = self.bits() - registers;
             let i = if step < threads { self.bits() - 1 - step } else { step - threads };
             if !span.insert(self.bases[i], 0) {
                 free |= 1 << i;
@@ -227,12 +238,13 @@ impl Layout {
         1 << bits
     }
 
-    /// Whether both are the same map.
+    /// Whether both are the same map, whatever constructors and operations they come from.
     pub const fn equals(&self, other: &Layout) -> bool {
-        let mut same = self.shape.equals(&other.shape) && self.registers == other.registers && self.warps == other.warps;
+        let mut same =
+            self.shape.equals(&other.shape) && self.registers == other.registers && self.warps == other.warps;
         let mut i = 0;
-        while i < MAX_BASES {
-            same = same && self.bases[i] == other.bases[i];
+        while same && i < self.bits() {
+            same = self.bases[i] == other.bases[i];
             i += 1;
         }
         same && self.fault.is_none() && other.fault.is_none()
@@ -243,155 +255,25 @@ impl Layout {
         self.compact().equals(&other.compact())
     }
 
-    /// Without registers that duplicate others.
+    /// Without the register bits that move nothing.
     pub const fn compact(&self) -> Layout {
-        let mut builder = Builder::new(self.shape);
-        let mut i = 0;
+        let mut layout = Layout { bases: [0; MAX_BASES], registers: 0, ..*self };
+        let (mut i, mut kept) = (0, 0);
         while i < self.bits() {
-            if i >= self.registers as usize || self.bases[i] != 0 {
-                builder.push(self.bit(i), self.bases[i]);
+            let register = i < self.registers as usize;
+            if !register || self.bases[i] != 0 {
+                layout.bases[kept] = self.bases[i];
+                kept += 1;
+                layout.registers += register as u8;
             }
             i += 1;
         }
-        builder.layout.fault = self.fault;
-        builder.layout
+        layout
     }
 
-    /// The first bit at which two layouts of one shape differ, duplicate registers aside.
+    /// The first bit at which two layouts of one shape differ, register bits that move nothing aside.
     pub const fn difference(&self, other: &Layout) -> Option<Difference> {
-        let (here, there) = (self.compact(), other.compact());
-        let shape = PackedShape::of(&here.shape);
-        let (mut kind, mut i) = (0, 0);
-        while kind < 3 {
-            let (bit, left, right) = match kind {
-                0 => (Bit::Lane(i), here.basis_of(Bit::Lane(i)), there.basis_of(Bit::Lane(i))),
-                1 => (Bit::Warp(i), here.basis_of(Bit::Warp(i)), there.basis_of(Bit::Warp(i))),
-                _ => (Bit::Register(i), here.basis_of(Bit::Register(i)), there.basis_of(Bit::Register(i))),
-            };
-            match (left, right) {
-                (None, None) => {
-                    kind += 1;
-                    i = 0;
-                }
-                (Some(a), Some(b)) if a == b => i += 1,
-                _ => return Some(Difference { bit, here: left, there: right, shape }),
-            }
-        }
-        None
-    }
-
-    const fn basis_of(&self, bit: Bit) -> Option<u32> {
-        match bit {
-            Bit::Register(i) if i < self.registers as usize => Some(self.register_basis(i)),
-            Bit::Lane(i) if i < LANE_BITS => Some(self.lane_basis(i)),
-            Bit::Warp(i) if i < self.warps as usize => Some(self.warp_basis(i)),
-            _ => None,
-        }
-    }
-
-    /// Without dimension `dim`: each basis loses its part along it.
-    ///
-    /// Registers that held different elements along it become duplicates and stay: so the slice keeps the domain of its
-    /// parent, and `x.expand_dims(dim)` broadcasts to it.
-    pub const fn slice(&self, dim: usize) -> Layout {
-        self.projected(dim, self.shape.without_dim(dim))
-    }
-
-    /// With extent 1 in dimension `axis`: each basis loses its part along it.
-    pub const fn collapse(&self, axis: usize) -> Layout {
-        self.projected(axis, self.shape.with_extent(axis, 1))
-    }
-
-    const fn projected(&self, dim: usize, shape: Shape) -> Layout {
-        if let Some(error) = shape.fault() {
-            return self.failed(error);
-        }
-        let (low, width) = (self.shape.shift(dim), self.shape.dim_bits(dim));
-        let mut layout = *self;
-        layout.shape = shape;
-        let mut i = 0;
-        while i < self.bits() {
-            let basis = self.bases[i];
-            layout.bases[i] = basis & ((1 << low) - 1) | basis >> (low + width) << low;
-            i += 1;
-        }
-        layout
-    }
-
-    /// With an extent of 1 inserted before dimension `axis`.
-    pub const fn expand_dims(&self, axis: usize) -> Layout {
-        self.with_shape(self.shape.with_dim(axis))
-    }
-
-    /// The same elements in row-major order under another shape.
-    pub const fn reshape<const N: usize>(&self, shape: [usize; N]) -> Layout {
-        let shape = Shape::new(shape);
-        if shape.fault().is_none() && shape.bits() != self.shape.bits() {
-            let from = Shapes { left: PackedShape::of(&self.shape), right: PackedShape::of(&shape) };
-            return self.failed(Error::ElementCount { from });
-        }
-        self.with_shape(shape)
-    }
-
-    const fn with_shape(&self, shape: Shape) -> Layout {
-        match shape.fault() {
-            Some(error) => self.failed(error),
-            None => Layout { shape, ..*self },
-        }
-    }
-
-    /// Dimension `i` of the result is dimension `order[i]`.
-    pub const fn permute<const N: usize>(&self, order: [usize; N]) -> Layout {
-        let shape = self.shape.permuted(&order);
-        if let Some(error) = shape.fault() {
-            return self.failed(error);
-        }
-        let mut layout = Layout { shape, ..*self };
-        let mut i = 0;
-        while i < self.bits() {
-            layout.bases[i] = permuted(self.bases[i], &self.shape, &shape, &order);
-            i += 1;
-        }
-        layout
-    }
-
-    /// The layout in which each thread holds, for the rows of its elements of this accumulator `[M, N]`, all of k: the left
-    /// operand `[M, k]` of a product by fused multiply-adds.
-    pub const fn operand_a(&self, k: usize) -> Layout {
-        self.operand(1, k)
-    }
-
-    /// The same for its columns: the right operand `[k, N]`.
-    pub const fn operand_b(&self, k: usize) -> Layout {
-        self.operand(0, k)
-    }
-
-    /// Dimension `dim` is replaced by k, all of it in registers.
-    const fn operand(&self, dim: usize, k: usize) -> Layout {
-        if self.shape.rank() != 2 {
-            return self.failed(Error::Axis { axis: 1, rank: self.shape.rank() });
-        }
-        if !k.is_power_of_two() {
-            return self.failed(Error::Parameter { name: "k", value: k });
-        }
-        let kept = self.collapse(dim);
-        let shape = self.shape.with_extent(dim, k);
-        let (kept_shift, k_shift) = (shape.shift(1 - dim), shape.shift(dim));
-        let mut builder = Builder::new(shape);
-        let mut i = 0;
-        while i < k.trailing_zeros() as usize {
-            builder.push(Bit::Register(i), 1 << (k_shift + i));
-            i += 1;
-        }
-        i = 0;
-        while i < kept.bits() {
-            if i >= kept.registers as usize || kept.bases[i] != 0 {
-                builder.push(kept.bit(i), kept.bases[i] << kept_shift);
-            }
-            i += 1;
-        }
-        builder.layout.fault = self.fault;
-        builder.layout
+        Difference::between(&self.compact(), &other.compact())
     }
 
     pub(crate) const fn failed(&self, error: Error) -> Layout {
@@ -402,65 +284,24 @@ impl Layout {
         Layout { fault: Some(first), ..*self }
     }
 
-    /// A layout of the same domain whose bases are the sums of both layouts' bases.
-    pub(crate) const fn sum(&self, other: &Layout, shape: Shape, left: &Layout, right: &Layout) -> Layout {
-        let mut layout = Layout { shape, ..*self };
-        let mut i = 0;
-        while i < self.bits() {
-            layout.bases[i] = left.bases[i] | right.bases[i];
-            i += 1;
-        }
-        if layout.fault.is_none() {
-            layout.fault = other.fault;
-        }
-        layout
-    }
-
-    /// Extents of 1 wherever another shape of the same rank has them.
-    pub(crate) const fn collapse_to(&self, shape: &Shape) -> Layout {
-        let (mut layout, mut dim) = (*self, 0);
-        while dim < shape.rank() {
-            if shape.extent(dim) == 1 && layout.shape.extent(dim) != 1 {
-                layout = layout.collapse(dim);
-            }
-            dim += 1;
-        }
-        layout
-    }
-
-    /// The layout if it reaches every element, else an invalid one.
+    /// This layout if it reaches every element, else an invalid one.
     pub(crate) const fn complete(self) -> Layout {
-        Builder { layout: self }.finish()
-    }
-
-    /// Each basis moved to where its coordinates stand in a larger shape, of which this one has extents of 1.
-    pub(crate) const fn embedded(&self, shape: &Shape) -> Layout {
-        let mut layout = *self;
-        let mut i = 0;
-        while i < self.bits() {
-            let (mut basis, mut dim) = (0, 0);
-            while dim < shape.rank() {
-                basis |= (self.shape.coordinate(self.bases[i], dim) as u32) << shape.shift(dim);
-                dim += 1;
+        if self.fault.is_some() {
+            return self;
+        }
+        let (span, mut i) = (self.map().span(), 0);
+        while i < self.shape.bits() {
+            if !span.contains(1 << i) {
+                let element = ElementOf { element: 1 << i, shape: PackedShape::of(&self.shape) };
+                return self.failed(Error::Unheld { element });
             }
-            layout.bases[i] = basis;
             i += 1;
         }
-        layout
+        self
     }
 }
 
-/// A flat index with its dimensions in another order.
-pub(crate) const fn permuted(element: u32, from: &Shape, to: &Shape, order: &[usize]) -> u32 {
-    let (mut result, mut dim) = (0, 0);
-    while dim < order.len() {
-        result |= (from.coordinate(element, order[dim]) as u32) << to.shift(dim);
-        dim += 1;
-    }
-    result
-}
-
-/// A layout under construction: registers first, then lanes, then warps.
+/// A layout under construction: all registers first, then the lanes, then the warps.
 pub(crate) struct Builder {
     pub layout: Layout,
 }
@@ -470,95 +311,113 @@ impl Builder {
         Builder { layout: Layout { shape, fault: shape.fault(), ..Layout::SCALAR } }
     }
 
-    pub const fn push(&mut self, bit: Bit, basis: u32) {
-        let place = match bit {
-            Bit::Register(_) => {
-                if self.layout.registers as usize == MAX_REGISTER_BITS {
-                    self.layout = self.layout.failed(Error::TooManyRegisters { bits: MAX_REGISTER_BITS + 1 });
-                    return;
-                }
-                self.layout.registers += 1;
-                self.layout.registers as usize - 1
-            }
-            Bit::Lane(i) => self.layout.registers as usize + i,
-            Bit::Warp(_) => {
-                if self.layout.warps == 5 {
-                    self.layout = self.layout.failed(Error::Warps { from: 32, to: 64 });
-                    return;
-                }
-                self.layout.warps += 1;
-                self.layout.bits() - 1
-            }
-        };
-        self.layout.bases[place] = basis;
+    pub const fn register(&mut self, basis: u32) {
+        let i = self.layout.registers as usize;
+        if i == MAX_REGISTER_BITS {
+            self.layout = self.layout.failed(Error::TooManyRegisters { bits: i + 1 });
+            return;
+        }
+        self.layout.bases[i] = basis;
+        self.layout.registers += 1;
     }
 
-    pub const fn registers(&mut self, bases: &[u32]) {
+    pub const fn lanes(&mut self, bases: [u32; LANE_BITS]) {
         let mut i = 0;
-        while i < bases.len() {
-            self.push(Bit::Register(i), bases[i]);
+        while i < LANE_BITS {
+            self.layout.bases[self.layout.registers as usize + i] = bases[i];
             i += 1;
         }
     }
 
-    pub const fn lanes(&mut self, bases: &[u32]) {
-        let mut i = 0;
-        while i < bases.len() {
-            self.push(Bit::Lane(i), bases[i]);
-            i += 1;
+    pub const fn warp(&mut self, basis: u32) {
+        if self.layout.warps as usize == MAX_WARP_BITS {
+            self.layout = self.layout.failed(Error::TooManyWarps { bits: MAX_WARP_BITS + 1 });
+            return;
         }
-    }
-
-    pub const fn warps(&mut self, bases: &[u32]) {
-        let mut i = 0;
-        while i < bases.len() {
-            self.push(Bit::Warp(i), bases[i]);
-            i += 1;
-        }
+        self.layout.bases[self.layout.bits()] = basis;
+        self.layout.warps += 1;
     }
 
     /// The layout, if it reaches every element.
     pub const fn finish(self) -> Layout {
-        let layout = self.layout;
-        let (mut span, mut i) = (Span::new(), 0);
-        while i < layout.bits() {
-            span.insert(layout.bases[i], 0);
-            i += 1;
-        }
-        i = 0;
-        while i < layout.shape.bits() {
-            if !span.contains(1 << i) {
-                let element = ElementOf { element: 1 << i, shape: PackedShape::of(&layout.shape) };
-                return layout.failed(Error::Unheld { element });
-            }
-            i += 1;
-        }
-        layout
+        self.layout.complete()
     }
 }
 
 impl core::fmt::Display for Layout {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        if let Some(error) = self.fault {
-            return write!(f, "invalid: {error}");
-        }
-        write!(f, "{}:", self.shape)?;
-        let mut kind = "";
-        for i in 0..self.bits() {
-            let own = match self.bit(i) {
-                Bit::Register(_) => "registers",
-                Bit::Lane(_) => "lanes",
-                Bit::Warp(_) => "warps",
-            };
-            if own != kind {
-                let separator = if kind.is_empty() { "" } else { ";" };
-                write!(f, "{separator} {own}")?;
-                kind = own;
-            }
-            write!(f, " {}", Text::new("").element(self.bases[i], &self.shape))?;
-        }
-        Ok(())
+        f.write_str(Text::new("").layout(self).as_str())
     }
 }
 
-const _: () = assert!(MAX_REGISTER_BITS + LANE_BITS + 5 <= MAX_BASES && MAX_RANK <= 8);
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::named::linear;
+    use std::collections::HashSet;
+
+    /// Lane bit 1 moves nothing, register bit 1 moves as lane bit 0 does.
+    fn with_duplicates() -> Layout {
+        let registers = [[0, 1], [2, 0], [0, 0]];
+        linear([4, 8], &registers, &[[2, 0], [0, 0], [0, 2], [0, 4], [1, 0]], &[[0, 0], [1, 4]])
+    }
+
+    #[test]
+    fn apply_is_the_sum_of_the_bases() {
+        let layout = with_duplicates().check().unwrap();
+        let shape = layout.shape();
+        assert_eq!(layout.apply(0b001, 0b00101, 0b10), shape.flat(&[2, 1]) ^ shape.flat(&[0, 2]) ^ shape.flat(&[1, 4]));
+        for place in 0..1 << layout.bits() {
+            let (register, thread) = (place & 7, place >> 3);
+            assert_eq!(layout.apply(register, thread & 31, thread >> 5), layout.map().apply(place as u32));
+        }
+        assert_eq!((layout.registers(), layout.warps(), layout.threads(), layout.columns().len()), (8, 4, 128, 10));
+    }
+
+    #[test]
+    fn every_element_has_one_holder() {
+        let layout = with_duplicates();
+        let mut held = HashSet::new();
+        for (r, l, w) in (0..8 * 32 * 4).map(|i| (i & 7, i >> 3 & 31, i >> 8)) {
+            let free = [(r, layout.free_registers()), (l, layout.free_lanes()), (w, layout.free_warps())];
+            if free.iter().all(|&(number, free)| number as u32 & free == 0) {
+                assert!(held.insert(layout.apply(r, l, w)));
+            }
+        }
+        assert_eq!(held.len(), layout.shape().len());
+        assert_eq!((layout.free_registers(), layout.free_lanes()), (0b110, 0b01010));
+    }
+
+    #[test]
+    fn duplicate_registers_are_no_difference() {
+        let layout = with_duplicates();
+        assert!(layout.same_tile(&layout.compact()) && !layout.equals(&layout.compact()));
+        assert_eq!((layout.compact().registers(), layout.compact().check().is_ok()), (4, true));
+        assert!(layout.difference(&layout.compact()).is_none());
+    }
+
+    #[test]
+    fn a_layout_must_reach_every_element() {
+        let shape = Shape::new([2, 32]);
+        let layout = Layout::from_bases(shape, &[], [1, 2, 4, 8, 16], &[]);
+        let element = ElementOf { element: 32, shape: PackedShape::of(&shape) };
+        assert_eq!(layout.check(), Err(Error::Unheld { element }));
+        assert!(Layout::from_bases(shape, &[32], [1, 2, 4, 8, 16], &[]).check().is_ok());
+    }
+
+    #[test]
+    fn capacities_are_errors() {
+        let shape = Shape::new([32]);
+        let lanes = [1, 2, 4, 8, 16];
+        let registers = Layout::from_bases(shape, &[0; 13], lanes, &[]).check();
+        assert_eq!(registers, Err(Error::TooManyRegisters { bits: 13 }));
+        assert_eq!(Layout::from_bases(shape, &[], lanes, &[0; 6]).check(), Err(Error::TooManyWarps { bits: 6 }));
+        assert!(Layout::from_bases(shape, &[0; 12], lanes, &[0; 5]).check().is_ok());
+    }
+
+    #[test]
+    fn a_layout_is_cheap_to_copy() {
+        assert!(size_of::<Layout>() <= 160, "{}", size_of::<Layout>());
+    }
+}

@@ -1,7 +1,7 @@
-//! Named layouts: Gluon's blocked and linear layouts.
+//! Named layouts: blocks, and layouts by their bases.
 
 use crate::error::Error;
-use crate::layout::{Bit, Builder, LANE_BITS, Layout};
+use crate::layout::{Bit, Builder, LANE_BITS, Layout, MAX_WARP_BITS};
 use crate::shape::{MAX_RANK, Shape};
 
 /// Blocks of elements: each thread has `per_thread` neighbours, the lanes of a warp tile `lanes` such blocks, the warps
@@ -16,7 +16,8 @@ use crate::shape::{MAX_RANK, Shape};
 /// assert_eq!(layout.apply(3, 1, 2), layout.shape().flat(&[16, 11]));
 /// ```
 ///
-/// Invalid if an extent is no power of two, the lanes don't multiply to 32, or `order` isn't an order of the dimensions.
+/// Invalid if an extent is no power of two, the lanes don't multiply to 32, there are more than 32 warps, or `order` isn't
+/// an order of the dimensions.
 pub const fn blocked<const N: usize>(
     shape: [usize; N],
     per_thread: [usize; N],
@@ -28,58 +29,52 @@ pub const fn blocked<const N: usize>(
     if let Some(error) = blocked_error(&shape, &per_thread, &lanes, &warps, &order) {
         return Layout::invalid(error);
     }
-    let mut builder = Builder::new(shape);
-    let mut used = [0; MAX_RANK];
-    level(&mut builder, &mut used, Bit::Register(0), &per_thread, &order);
-    let mut threads = [0; MAX_RANK];
-    let mut dim = 0;
-    while dim < N {
-        threads[dim] = (lanes[dim] * warps[dim]).trailing_zeros() as usize;
-        dim += 1;
+    let (mut builder, mut used) = (Builder::new(shape), [0; MAX_RANK]);
+    let (per_thread, count) = level(&shape, &mut used, &per_thread, &order);
+    registers(&mut builder, &per_thread, count);
+    let (lanes, _) = level(&shape, &mut used, &lanes, &order);
+    let (warps, warp_bits) = level(&shape, &mut used, &warps, &order);
+    let (repeats, count) = level(&shape, &mut used, &shape.extents().0, &order);
+    registers(&mut builder, &repeats, count);
+    builder.lanes([lanes[0], lanes[1], lanes[2], lanes[3], lanes[4]]);
+    let mut i = 0;
+    while i < warp_bits {
+        builder.warp(warps[i]);
+        i += 1;
     }
-    repeats(&mut builder, &used, &threads, &order);
-    level(&mut builder, &mut used, Bit::Lane(0), &lanes, &order);
-    level(&mut builder, &mut used, Bit::Warp(0), &warps, &order);
     builder.finish()
 }
 
-/// Gives the next bits of each dimension to registers, lanes or warps. A register bit beyond the extent is left out, a
-/// lane or warp bit there moves nothing.
-const fn level(builder: &mut Builder, used: &mut [usize; MAX_RANK], kind: Bit, counts: &[usize], order: &[usize]) {
-    let shape = builder.layout.shape();
-    let (mut place, mut next) = (0, 0);
+/// Bits of all dimensions that one level of blocks can take.
+const MOST: usize = 32;
+
+/// Takes the next bits of each dimension, so many that `counts` elements are numbered: 0 for those beyond the extent.
+const fn level(shape: &Shape, used: &mut [usize; MAX_RANK], counts: &[usize], order: &[usize]) -> ([u32; MOST], usize) {
+    let (mut bases, mut taken, mut place) = ([0; MOST], 0, 0);
     while place < order.len() {
         let dim = order[place];
         let mut i = 0;
-        while i < counts[dim].trailing_zeros() {
-            let inside = used[dim] < shape.dim_bits(dim);
-            let basis = if inside { 1 << (shape.shift(dim) + used[dim]) } else { 0 };
-            match kind {
-                Bit::Register(_) if inside => builder.push(kind, basis),
-                Bit::Register(_) => {}
-                Bit::Lane(_) => builder.push(Bit::Lane(next), basis),
-                Bit::Warp(_) => builder.push(kind, basis),
+        while i < counts[dim].trailing_zeros() && taken < MOST {
+            if used[dim] < shape.dim_bits(dim) {
+                bases[taken] = 1 << (shape.shift(dim) + used[dim]);
             }
             used[dim] += 1;
-            next += 1;
+            taken += 1;
             i += 1;
         }
         place += 1;
     }
+    (bases, taken)
 }
 
-/// Registers for what a tile has beyond one set of blocks.
-const fn repeats(builder: &mut Builder, used: &[usize; MAX_RANK], threads: &[usize; MAX_RANK], order: &[usize]) {
-    let shape = builder.layout.shape();
-    let mut place = 0;
-    while place < order.len() {
-        let dim = order[place];
-        let mut bit = used[dim] + threads[dim];
-        while bit < shape.dim_bits(dim) {
-            builder.push(Bit::Register(0), 1 << (shape.shift(dim) + bit));
-            bit += 1;
+/// Bits beyond the extent number no registers: a thread would only hold an element twice.
+const fn registers(builder: &mut Builder, bases: &[u32], count: usize) {
+    let mut i = 0;
+    while i < count {
+        if bases[i] != 0 {
+            builder.register(bases[i]);
         }
-        place += 1;
+        i += 1;
     }
 }
 
@@ -93,27 +88,41 @@ const fn blocked_error(
     if let Some(error) = shape.fault() {
         return Some(error);
     }
-    let (mut dim, mut count) = (0, 1_usize);
+    let (mut dim, mut lane_count, mut warp_count) = (0, 1_usize, 1_usize);
     while dim < lanes.len() {
-        if !per_thread[dim].is_power_of_two() {
-            return Some(Error::Parameter { name: "per_thread", value: per_thread[dim] });
+        let given = [("per_thread", per_thread[dim]), ("lanes", lanes[dim]), ("warps", warps[dim])];
+        let mut i = 0;
+        while i < given.len() {
+            let (name, value) = given[i];
+            if !value.is_power_of_two() {
+                return Some(Error::Parameter { name, value });
+            }
+            if value > 1 << 24 {
+                return Some(Error::TooLarge { name, value });
+            }
+            i += 1;
         }
-        if !lanes[dim].is_power_of_two() {
-            return Some(Error::Parameter { name: "lanes", value: lanes[dim] });
-        }
-        if !warps[dim].is_power_of_two() {
-            return Some(Error::Parameter { name: "warps", value: warps[dim] });
-        }
-        count = count.saturating_mul(lanes[dim]);
+        lane_count = lane_count.saturating_mul(lanes[dim]);
+        warp_count = warp_count.saturating_mul(warps[dim]);
         dim += 1;
     }
-    if count != 1 << LANE_BITS {
-        return Some(Error::Lanes { lanes: count });
+    if lane_count != 1 << LANE_BITS {
+        return Some(Error::Lanes { lanes: lane_count });
+    }
+    if warp_count > 1 << MAX_WARP_BITS {
+        return Some(Error::TooManyWarps { bits: warp_count.ilog2() as usize });
     }
     shape.permuted(order).fault()
 }
 
 /// A layout by its bases, as coordinates: what each bit of a register's, lane's (five) and warp's number moves by.
+///
+/// ```
+/// use quadpair_layouts::linear;
+/// let lanes = [[0, 1], [0, 2], [0, 4], [1, 0], [2, 0]];
+/// let layout = linear([8, 8], &[[4, 0]], &lanes, &[]);
+/// assert_eq!(layout.apply(1, 9, 0), layout.shape().flat(&[5, 1]));
+/// ```
 ///
 /// Invalid if a basis lies outside the shape or some element is held by no thread.
 pub const fn linear<const N: usize>(
@@ -132,31 +141,118 @@ pub const fn linear<const N: usize>(
     let mut builder = Builder::new(shape);
     let mut i = 0;
     while i < registers.len() {
-        given(&mut builder, Bit::Register(i), &registers[i]);
+        let basis = given(&mut builder, Bit::Register(i as u8), &registers[i]);
+        builder.register(basis);
         i += 1;
     }
+    let mut lane_bases = [0; LANE_BITS];
     i = 0;
-    while i < lanes.len() {
-        given(&mut builder, Bit::Lane(i), &lanes[i]);
+    while i < LANE_BITS {
+        lane_bases[i] = given(&mut builder, Bit::Lane(i as u8), &lanes[i]);
         i += 1;
     }
+    builder.lanes(lane_bases);
     i = 0;
     while i < warps.len() {
-        given(&mut builder, Bit::Warp(i), &warps[i]);
+        let basis = given(&mut builder, Bit::Warp(i as u8), &warps[i]);
+        builder.warp(basis);
         i += 1;
     }
     builder.finish()
 }
 
-const fn given(builder: &mut Builder, bit: Bit, coordinates: &[usize]) {
+/// A basis as a flat index.
+const fn given(builder: &mut Builder, bit: Bit, coordinates: &[usize]) -> u32 {
     let shape = builder.layout.shape();
+    if let Some(error) = outside(&shape, bit, coordinates) {
+        builder.layout = builder.layout.failed(error);
+    }
+    shape.flat(coordinates)
+}
+
+/// What is wrong with a basis that doesn't lie inside a shape.
+pub(crate) const fn outside(shape: &Shape, bit: Bit, coordinates: &[usize]) -> Option<Error> {
     let mut dim = 0;
     while dim < coordinates.len() {
         let (coordinate, extent) = (coordinates[dim], shape.extent(dim));
         if coordinate >= extent {
-            builder.layout = builder.layout.failed(Error::BasisOutside { bit, dim, coordinate, extent });
+            return Some(Error::BasisOutside { bit, dim: dim as u8, coordinate, extent });
         }
         dim += 1;
     }
-    builder.push(bit, shape.flat(coordinates));
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where a block layout puts an element, by division and remainder instead of bits.
+    fn expected(
+        layout: &Layout,
+        thread: usize,
+        per_thread: [usize; 2],
+        lanes: [usize; 2],
+        warps: [usize; 2],
+    ) -> [usize; 2] {
+        let (lane, warp) = (thread % 32, thread / 32);
+        [0, 1].map(|dim| {
+            let fast = dim == 1;
+            let lane = if fast { lane % lanes[1] } else { lane / lanes[1] };
+            let warp = if fast { warp % warps[1] } else { warp / warps[1] };
+            (lane + lanes[dim] * warp) * per_thread[dim] % layout.shape().extent(dim)
+        })
+    }
+
+    #[test]
+    fn blocks_lie_as_division_and_remainder_say() {
+        let cases = [
+            ([32, 32], [1, 8], [8, 4], [4, 1]),
+            ([64, 128], [4, 4], [4, 8], [2, 2]),
+            ([4, 4], [1, 4], [8, 4], [2, 2]),
+            ([8, 2], [2, 8], [32, 1], [1, 4]),
+        ];
+        for (shape, per_thread, lanes, warps) in cases {
+            let layout = blocked(shape, per_thread, lanes, warps, [1, 0]).check().unwrap();
+            for thread in 0..layout.threads() {
+                let first = layout.apply(0, thread % 32, thread / 32);
+                let expected = expected(&layout, thread, per_thread, lanes, warps);
+                assert_eq!(first, layout.shape().flat(&expected), "{layout} thread {thread}");
+            }
+            let own = [0, 1].map(|dim| per_thread[dim].min(shape[dim]));
+            for r in 0..own[0] * own[1] {
+                assert_eq!(layout.apply(r, 0, 0), layout.shape().flat(&[r / own[1], r % own[1]]), "{layout}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_tile_larger_than_the_blocks_repeats_them_in_registers() {
+        let layout = blocked([64, 64], [1, 2], [8, 4], [4, 1], [1, 0]).check().unwrap();
+        assert_eq!(layout.registers(), 64 * 64 / 128);
+        let shape = layout.shape();
+        let columns = [[0, 1], [0, 8], [0, 16], [0, 32], [32, 0]].map(|basis| shape.flat(&basis));
+        assert_eq!(&layout.columns()[..5], &columns);
+    }
+
+    #[test]
+    fn faults_of_blocks_are_named() {
+        let fault = |per_thread, lanes, warps, order| blocked([32, 32], per_thread, lanes, warps, order).fault();
+        assert_eq!(fault([3, 1], [8, 4], [1, 1], [1, 0]), Some(Error::Parameter { name: "per_thread", value: 3 }));
+        assert_eq!(fault([1, 1], [8, 8], [1, 1], [1, 0]), Some(Error::Lanes { lanes: 64 }));
+        assert_eq!(fault([1, 1], [8, 4], [8, 8], [1, 0]), Some(Error::TooManyWarps { bits: 6 }));
+        assert_eq!(fault([1, 1], [8, 4], [1, 1], [1, 1]), Some(Error::RepeatedAxis { axis: 1 }));
+        let large = Error::TooLarge { name: "per_thread", value: 1 << 60 };
+        assert_eq!(fault([1, 1 << 60], [8, 4], [1, 1], [1, 0]), Some(large));
+        assert!(fault([64, 64], [8, 4], [1, 1], [1, 0]).is_none());
+    }
+
+    #[test]
+    fn faults_of_bases_are_named() {
+        let lanes = [[0, 1], [0, 2], [0, 4], [1, 0], [2, 0]];
+        assert_eq!(linear([4, 8], &[], &lanes[1..], &[]).fault(), Some(Error::LaneBases { bases: 4 }));
+        let outside = Error::BasisOutside { bit: Bit::Warp(1), dim: 0, coordinate: 4, extent: 4 };
+        assert_eq!(linear([4, 8], &[], &lanes, &[[0, 0], [4, 0]]).fault(), Some(outside));
+        assert!(matches!(linear([4, 16], &[], &lanes, &[]).fault(), Some(Error::Unheld { .. })));
+    }
 }

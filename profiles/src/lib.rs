@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod error;
+mod locate;
 mod profile;
 mod select;
 mod validate;

@@ -52,9 +52,9 @@ pub struct Ptx {
 }
 
 impl Ptx {
-    /// The number of the target: 70 of `sm_70`.
+    /// The number of the target: 70 of `sm_70`. A profile that was read has one from 50.
     pub fn sm(&self) -> u32 {
-        self.target.strip_prefix("sm_").and_then(|number| number.parse().ok()).unwrap_or(0)
+        self.target.strip_prefix("sm_").and_then(number).unwrap_or(0)
     }
 
     /// The two parts of the version.
@@ -66,7 +66,12 @@ impl Ptx {
 /// Two numbers with a point between them.
 pub(crate) fn pair(text: &str) -> Option<(u32, u32)> {
     let (major, minor) = text.split_once('.')?;
-    Some((major.parse().ok()?, minor.parse().ok()?))
+    Some((number(major)?, number(minor)?))
+}
+
+/// A number in digits alone: `parse` would take a sign too.
+fn number(text: &str) -> Option<u32> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
 /// A matrix unit and the tiles of the kernels that use it.

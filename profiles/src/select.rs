@@ -38,15 +38,18 @@ impl Profile {
         }
     }
 
-    /// The profile that lists a compute capability, else one of the same major number.
+    /// The profile for a chip: the one that lists its compute capability. For a chip that none lists, the one with the
+    /// nearest older chip of the same major number, whose code it runs: 8.8 gets the profile of 8.7, but 4.0 gets none.
     ///
     /// # Errors
     /// There is none.
     pub fn for_capability(major: u32, minor: u32) -> Result<Profile, ProfileError> {
-        let lists = |wanted: &dyn Fn((u32, u32)) -> bool| {
-            Profile::shipped().find(|p| p.compute_capabilities.iter().filter_map(|c| pair(c)).any(wanted))
+        let older = |profile: &Profile| {
+            let chips = profile.compute_capabilities.iter().filter_map(|chip| pair(chip));
+            chips.filter(|&chip| chip.0 == major && chip.1 <= minor).max()
         };
-        lists(&|capability| capability == (major, minor)).or_else(|| lists(&|(own, _)| own == major)).ok_or_else(|| {
+        let nearest = Profile::shipped().filter_map(|profile| Some((older(&profile)?, profile)));
+        nearest.max_by_key(|&(chip, _)| chip).map(|(_, profile)| profile).ok_or_else(|| {
             let known: Vec<String> = Profile::shipped().flat_map(|p| p.compute_capabilities).collect();
             ProfileError::Capability { major, minor, known: known.join(", ") }
         })
@@ -98,13 +101,7 @@ fn unknown(name: &str) -> ProfileError {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const VOLTA: &str = include_str!("../volta.yml");
-
-    fn error(from: &str, to: &str) -> String {
-        assert!(VOLTA.contains(from), "{from}");
-        Profile::parse("mine.yml", &VOLTA.replacen(from, to, 1)).unwrap_err().to_string()
-    }
+    use crate::Dtype;
 
     #[test]
     fn every_shipped_profile_reads_and_has_its_own_name() {
@@ -120,60 +117,92 @@ mod tests {
         assert_eq!(with, ["volta"]);
         let volta = Profile::by_name("volta").unwrap();
         let unit = volta.matrix_unit.unwrap();
-        assert_eq!((unit.shape.as_str(), unit.operand_dtype, unit.accumulator_dtype), ("m8n8k4", crate::Dtype::Float16, crate::Dtype::Float32));
-        let tile = unit.flash_tile(96).unwrap();
-        assert_eq!((tile.block_m, tile.block_n), (64, 32));
-        assert_eq!(unit.flash_tile(257), None);
+        assert_eq!((unit.shape.as_str(), unit.operand_dtype), ("m8n8k4", Dtype::Float16));
+        assert_eq!(unit.accumulator_dtype, Dtype::Float32);
+        assert!(unit.flash_tile(96).is_some() && unit.flash_tile(257).is_none());
         assert_eq!((volta.ptx.sm(), volta.ptx.version()), (70, (6, 4)));
     }
 
     #[test]
-    fn the_chip_chooses() {
+    fn the_first_tile_that_reaches_the_head_dim_is_taken() {
+        let fma = Profile::parse("example.yml", include_str!("../tests/example.yml")).unwrap().fma;
+        let reached = |head_dim| fma.flash_tile(head_dim).map(|tile| tile.head_dim_le);
+        let tiles = [0, 1, 64, 65, 128, 129, 256, 257].map(reached);
+        let [low, middle, high] = [Some(64), Some(128), Some(256)];
+        assert_eq!(tiles, [low, low, low, middle, middle, high, high, None]);
+    }
+
+    #[test]
+    fn a_listed_chip_chooses_its_profile() {
+        for profile in Profile::shipped() {
+            for chip in &profile.compute_capabilities {
+                let (major, minor) = pair(chip).unwrap();
+                assert_eq!(Profile::for_capability(major, minor).unwrap().name, profile.name, "{chip}");
+            }
+        }
+    }
+
+    #[test]
+    fn another_chip_chooses_its_nearest_elder_of_the_same_major_number() {
         let name = |major, minor| Profile::for_capability(major, minor).map(|p| p.name).map_err(|e| e.to_string());
-        assert_eq!(name(7, 0), Ok("volta".into()));
-        assert_eq!(name(7, 5), Ok("turing".into()));
-        assert_eq!(name(8, 9), Ok("ada".into()));
-        assert_eq!(name(9, 1), Ok("hopper".into()));
-        assert!(name(3, 5).unwrap_err().starts_with("no profile is for compute capability 3.5; the profiles are for 7.0"));
+        for ((major, minor), expected) in [
+            ((7, 1), "volta"),
+            ((7, 3), "volta"),
+            ((7, 6), "turing"),
+            ((8, 8), "ampere"),
+            ((8, 10), "ada"),
+            ((9, 1), "hopper"),
+            ((10, 1), "blackwell"),
+        ] {
+            assert_eq!(name(major, minor).as_deref(), Ok(expected), "{major}.{minor}");
+        }
+        let none = "no profile is for compute capability 3.5; the profiles are for 7.0, 7.2, 7.5, 8.0";
+        assert!(name(3, 5).unwrap_err().starts_with(none));
+        assert!(name(u32::MAX, u32::MAX).is_err());
     }
 
     #[test]
     fn an_unknown_name_lists_what_there_is() {
-        let error = Profile::resolve("pascal").unwrap_err().to_string();
-        assert_eq!(error, "there is no profile \"pascal\" and no file of that name; the profiles are volta, turing, ampere, ada, hopper, blackwell");
-        assert!(Profile::resolve("no/such.yml").unwrap_err().to_string().starts_with("no/such.yml: "));
+        let known = "the profiles are volta, turing, ampere, ada, hopper, blackwell";
+        let expected = format!("there is no profile \"pascal\" and no file of that name; {known}");
+        assert_eq!(Profile::resolve("pascal").unwrap_err().to_string(), expected);
+        assert_eq!(Profile::by_name("pascal").unwrap_err().to_string(), expected);
     }
 
     #[test]
-    fn wrong_text_is_named_with_its_line() {
-        assert!(error("threads_per_block: 1024", "threads_per_block: many").contains("line 5"));
-        assert!(error("limits:", "limit:").contains("unknown field `limit`"));
-        assert!(error("name: volta", "title: volta").contains("unknown field `title`"));
-        assert!(error("operand_dtype: float16", "operand_dtype: half").contains("unknown variant `half`"));
-        assert!(Profile::parse("mine.yml", "").unwrap_err().to_string().starts_with("mine.yml: "));
+    fn a_file_is_read_or_named() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/turing.yml");
+        assert_eq!(Profile::resolve(path).unwrap(), Profile::by_name("turing").unwrap());
+        let missing = Profile::resolve("no/such.yml").unwrap_err();
+        assert!(matches!(&missing, ProfileError::Read { file, .. } if file == "no/such.yml"));
+        assert!(missing.to_string().starts_with("no/such.yml: "));
+        assert!(matches!(Profile::from_file(env!("CARGO_MANIFEST_DIR")), Err(ProfileError::Read { .. })));
     }
 
     #[test]
-    fn wrong_values_are_named_with_what_would_be_right() {
-        let tile = "a tile size is a power of two from 8 to 256";
-        assert_eq!(error("block_m: 64", "block_m: 48"), format!("mine.yml, line 19: matrix_unit.flash[0].block_m is 48; {tile}"));
-        assert_eq!(error("shape: m8n8k4", "shape: m16n8k8"), "mine.yml, line 15: matrix_unit.shape is m16n8k8; the units are m8n8k4");
-        assert_eq!(error("operand_dtype: float16", "operand_dtype: float32"), "mine.yml, line 16: matrix_unit.operand_dtype is float32; m8n8k4 takes float16");
-        assert_eq!(error("accumulator_dtype: float32", "accumulator_dtype: float16"), "mine.yml, line 17: matrix_unit.accumulator_dtype is float16; m8n8k4 sums in float32");
-        assert!(error("head_dim_le: 128", "head_dim_le: 64").ends_with("this one must be over 64"));
-        assert!(error("threads_per_block: 1024", "threads_per_block: 0").contains("limits.threads_per_block is 0"));
-        assert!(error("shared_per_block: 98304", "shared_per_block: 98305").contains("at most shared_per_multiprocessor"));
-        assert!(error("target: sm_70", "target: gfx90a").contains("ptx.target is gfx90a"));
-        assert!(error("isa: \"6.4\"", "isa: \"six\"").contains("ptx.isa is six"));
-        assert!(error("\"7.0\"", "\"seven\"").contains("compute_capabilities is seven"));
-    }
-
-    #[test]
-    fn damaged_text_never_panics() {
-        for cut in 0..VOLTA.len() {
-            let _ = Profile::parse("mine.yml", &VOLTA[..cut]);
-            let damaged = format!("{}{}", &VOLTA[..cut], &VOLTA[cut + 1..]);
-            let _ = Profile::parse("mine.yml", &damaged);
+    fn wrong_text_is_named_with_its_place() {
+        let example = include_str!("../tests/example.yml");
+        for (from, to, place, what) in [
+            (
+                "threads_per_block: 1024",
+                "threads_per_block: many",
+                "limits.threads_per_block",
+                "expected u32 at line 5",
+            ),
+            ("shared_per_block: 98304", "shared_per_block: -1", "limits.shared_per_block", "expected u32 at line 9"),
+            ("limits:", "limit:", "mine.yml", "unknown field `limit`, expected one of `name`"),
+            ("  isa: \"6.4\"\n", "", "ptx", "missing field `isa` at line 12"),
+            ("float16", "half", "matrix_unit.operand_dtype", "unknown variant `half`, expected one of `float16`"),
+            ("name: volta", "name: volta\nname: twice", "mine.yml", "duplicate field `name`"),
+        ] {
+            assert!(example.contains(from), "{from}");
+            let error = Profile::parse("mine.yml", &example.replacen(from, to, 1)).unwrap_err();
+            assert!(matches!(error, ProfileError::Syntax { .. }), "{error}");
+            let text = error.to_string();
+            assert!(text.starts_with("mine.yml: ") && text.contains(place) && text.contains(what), "{text}");
+        }
+        for text in ["", "volta", "[1, 2]", "{", "a: *b"] {
+            assert!(matches!(Profile::parse("mine.yml", text), Err(ProfileError::Syntax { .. })), "{text}");
         }
     }
 }

@@ -170,12 +170,12 @@ impl Validator<'_> {
 mod tests {
     use crate::Profile;
 
-    const VOLTA: &str = include_str!("../volta.yml");
+    const EXAMPLE: &str = include_str!("../tests/example.yml");
 
-    /// The error of the Volta profile with one text in it replaced.
+    /// The error of the example with one text in it replaced.
     fn error(from: &str, to: &str) -> String {
-        assert!(VOLTA.contains(from), "{from}");
-        Profile::parse("mine.yml", &VOLTA.replacen(from, to, 1)).expect_err(to).to_string()
+        assert!(EXAMPLE.contains(from), "{from}");
+        Profile::parse("mine.yml", &EXAMPLE.replacen(from, to, 1)).expect_err(to).to_string()
     }
 
     #[test]
@@ -265,7 +265,7 @@ mod tests {
             error("head_dim_le: 128", "head_dim_le: 64"),
             "mine.yml, line 24: fma.flash[1].head_dim_le is 64; tiles are listed by rising head_dim_le, this one must be over 64"
         );
-        let none = VOLTA.replacen("flash:\n    - {head_dim_le: 256, block_m: 64, block_n: 32}", "flash: []", 1);
+        let none = EXAMPLE.replacen("flash:\n    - {head_dim_le: 256, block_m: 64, block_n: 32}", "flash: []", 1);
         let none = Profile::parse("mine.yml", &none).expect_err("no tile").to_string();
         assert_eq!(none, "mine.yml, line 18: matrix_unit.flash is empty; at least one tile is needed");
     }

@@ -1,1 +1,1 @@
-//! TODO
+//! Tests that cross crates; see `tests/`.

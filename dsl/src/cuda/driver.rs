@@ -22,6 +22,8 @@ pub struct DeviceInfo {
     pub name: String,
     /// Its compute capability, such as `(7, 0)`.
     pub compute_capability: (i32, i32),
+    /// Its multiprocessors (SMs).
+    pub sm_count: u32,
 }
 
 /// Says whether CUDA can be used on this machine. Never panics and makes no context.
@@ -87,7 +89,8 @@ fn find(library: &'static str) -> Result<(), CudaError> {
 fn describe(ordinal: usize) -> Result<DeviceInfo, DriverError> {
     let device = device::get(i32::try_from(ordinal).unwrap_or(i32::MAX))?;
     let compute_capability = (attribute(device, MAJOR)?, attribute(device, MINOR)?);
-    Ok(DeviceInfo { ordinal, name: device::get_name(device)?, compute_capability })
+    let sm_count = attribute(device, CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.unsigned_abs();
+    Ok(DeviceInfo { ordinal, name: device::get_name(device)?, compute_capability, sm_count })
 }
 
 fn attribute(device: CUdevice, which: CUdevice_attribute) -> Result<i32, DriverError> {

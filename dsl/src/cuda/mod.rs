@@ -19,14 +19,14 @@
 
 #![allow(unsafe_code)]
 
+mod cache;
 mod driver;
 mod error;
 mod launch;
 mod module;
 
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 pub use cudarc;
 use cudarc::driver::{CudaContext, CudaStream};
@@ -37,16 +37,16 @@ pub use launch::Arg;
 pub use module::Module;
 
 use crate::runtime::{Program, Target};
+use cache::Cache;
 use driver::Limits;
 use error::During;
 
-/// A stream to run programs on, with the programs loaded so far.
+/// A stream to run programs on, with the programs loaded so far; all streams of a context share those.
 pub struct Cuda {
     stream: Arc<CudaStream>,
     target: Target,
     limits: Limits,
-    /// By the address of the program, which the module keeps from being used again.
-    modules: Mutex<HashMap<usize, Arc<Module>>>,
+    cache: Arc<Cache>,
 }
 
 impl Cuda {
@@ -57,7 +57,8 @@ impl Cuda {
     pub fn new(stream: Arc<CudaStream>, target: impl Into<Target>) -> Result<Self, CudaError> {
         let (target, limits) = (target.into(), Limits::of(stream.context())?);
         launch::check_capability(&limits, target.sm)?;
-        Ok(Cuda { stream, target, limits, modules: Mutex::default() })
+        let cache = Cache::of(stream.context());
+        Ok(Cuda { stream, target, limits, cache })
     }
 
     /// Runs programs on the default stream of a device, in its primary context.
@@ -97,15 +98,10 @@ impl Cuda {
     /// # Errors
     /// A program that does not fit the device, or that the driver's assembler refuses.
     pub fn load(&self, program: &Arc<Program>) -> Result<Arc<Module>, CudaError> {
-        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = Arc::as_ptr(program).addr();
-        if let Some(module) = modules.get(&key) {
-            return Ok(Arc::clone(module));
-        }
-        launch::check_program(&self.limits, program)?;
-        let module = Arc::new(Module::load(self.stream.context(), program)?);
-        modules.insert(key, Arc::clone(&module));
-        Ok(module)
+        self.cache.get(program, || {
+            launch::check_program(&self.limits, program)?;
+            Module::load(self.stream.context(), program)
+        })
     }
 }
 

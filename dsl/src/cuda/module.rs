@@ -155,8 +155,8 @@ fn link(text: &CStr, info: &mut [u8], error: &mut [u8]) -> Result<Vec<u8>, Drive
     unsafe { sys::cuLinkCreate_v2(5, options, values, &raw mut state) }.result()?;
     let cubin = complete(state, text);
     // SAFETY: the state was made above and is destroyed only here.
-    unsafe { sys::cuLinkDestroy(state) }.result()?;
-    cubin
+    let destroyed = unsafe { sys::cuLinkDestroy(state) }.result();
+    cubin.and_then(|cubin| destroyed.map(|()| cubin))
 }
 
 /// Adds the text to a link, completes it and copies the cubin.

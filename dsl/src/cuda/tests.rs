@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cudarc::driver::CudaContext;
 
 use super::driver::Limits;
-use super::{Cuda, CudaError, probe};
+use super::{Cuda, CudaError, devices, probe};
 use crate::element::Scalar;
 use crate::runtime::{Backend, LaunchError, Program, Target};
 
@@ -103,12 +103,21 @@ fn a_gpu_runs_a_program_that_is_loaded_once() {
 }
 
 #[test]
-fn a_gpu_orders_the_streams_that_use_the_same_memory() {
+fn a_gpu_orders_the_streams_that_use_the_same_memory_and_programs() {
     let Some(other) = cuda() else { return };
     let stream = other.stream().context().new_stream().expect("a second stream");
     let cuda = Cuda::new(stream, program(SCALE).target).expect("the stream's device is the same");
     assert_eq!(launch(&cuda, &Arc::new(program(SCALE)), [1, 1, 1]).expect("it runs"), [3.0, 5.0, 7.0, 9.0]);
     cuda.synchronize().expect("nothing went wrong");
+    let program = Arc::new(program(SCALE));
+    let (first, second) = (cuda.load(&program).expect("loaded"), other.load(&program).expect("loaded"));
+    assert!(Arc::ptr_eq(&first, &second), "streams of a context share what is loaded");
+}
+
+#[test]
+fn every_gpu_has_multiprocessors() {
+    let Ok(devices) = devices() else { return };
+    assert!(devices.iter().all(|device| device.sm_count > 0 && !device.name.is_empty()), "{devices:?}");
 }
 
 #[test]

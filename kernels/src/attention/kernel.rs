@@ -334,3 +334,24 @@ pub fn flash_attention<T: Element, U: Element>(
     let place = lse + (entry as i64 * heads as i64 + head as i64) * n_q as i64 + row;
     store_masked(place, largest * units + log2(sum) * LN_2, row < n_q);
 }
+
+impl FlashTile {
+    /// A tile for aligned rows with a bias, as `volta.yml` and the plain profiles have them.
+    const fn shipped(unit: Unit, block_m: usize, block_n: usize, head_dim: usize) -> FlashTile {
+        let warps = block_m / super::config::rows_per_warp(unit);
+        FlashTile { unit, block_m, block_n, head_dim, warps, aligned: true, bias: true, round_q: false }
+    }
+}
+
+instances! {
+    /// Head dim 64 on the matrix unit.
+    pub FLASH_64 = FlashAttention::<f16, f32> { t: FlashTile::shipped(Unit::M8N8K4, 64, 32, 64) };
+    /// Head dim 96, in pieces of 64 and 32, on the matrix unit.
+    pub FLASH_96 = FlashAttention::<f16, f32> { t: FlashTile::shipped(Unit::M8N8K4, 64, 32, 96) };
+    /// Head dim 128 on the matrix unit.
+    pub FLASH_128 = FlashAttention::<f16, f32> { t: FlashTile::shipped(Unit::M8N8K4, 64, 32, 128) };
+    /// Head dim 256, in two pieces, on the matrix unit.
+    pub FLASH_256 = FlashAttention::<f16, f32> { t: FlashTile::shipped(Unit::M8N8K4, 64, 32, 256) };
+    /// Head dim 64 by fused multiply-adds.
+    pub FLASH_64_FMA = FlashAttention::<f32, f32> { t: FlashTile::shipped(Unit::Fma, 64, 32, 64) };
+}

@@ -1,0 +1,13 @@
+//! Operations on layouts, one family a file.
+//!
+//! | file | operations |
+//! |---|---|
+//! | `relabel` | `reshape`, `permute`, `expand_dims`: other names for the same elements |
+//! | `project` | `slice`, `collapse`: what is left when a dimension is reduced |
+//! | `operand` | `operand_a`, `operand_b`: what a thread's accumulators need of the factors |
+
+mod operand;
+mod project;
+mod relabel;
+
+pub(crate) use relabel::permuted;
