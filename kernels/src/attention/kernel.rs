@@ -74,7 +74,7 @@ impl FlashTile {
     const fn key_step(&self) -> usize {
         match self.unit {
             Unit::M8N8K4 => 8,
-            Unit::Fma => 4,
+            Unit::Fma => 2,
         }
     }
 
