@@ -1,16 +1,18 @@
-//! Attention on the simulator against float64: every unit, type, length, head dim, sharing of heads and form of bias.
+//! Attention on the simulator, and on the GPU where there is one, against float64: every unit, type, length, head dim, sharing of heads and form of bias.
 //!
 //! Tensors are random, the same in every run. Output buffers start full of a number that no result has, so that a write
 //! outside the view shows.
 
 use half::{bf16, f16};
+use quadpair::cuda::Cuda;
 use quadpair::sim::Simulator;
-use quadpair_kernels::attention::{Attention, AttentionConfig, Inputs, Outputs, Scaling, reference};
+use quadpair_kernels::attention::{Attention, AttentionConfig, Inputs, Outputs, Reference, Scaling, reference};
 use quadpair_kernels::metrics::Difference;
 use quadpair_kernels::number::Real;
 use quadpair_kernels::unit::{Unit, UnitChoice};
 use quadpair_kernels::view::View;
 use quadpair_profiles::Profile;
+use std::sync::OnceLock;
 
 /// What an output element holds that was never written.
 const UNTOUCHED: f64 = -12_288.0;
@@ -111,24 +113,67 @@ fn check<T: Real, U: Real>(case: Case, config: AttentionConfig, lowest: f64) {
         scale: None,
     };
     let attention = Attention::<T, U>::new(&volta, config).unwrap();
-    let run = || {
-        let mut out = vec![T::from_f64(UNTOUCHED); q_length];
-        let mut lse = vec![f32::NAN; batch * heads * n_q];
-        let outputs = Outputs { out: View::strided(&mut out[..], q_shape, q_strides), lse: &mut lse[..] };
-        attention.forward(&Simulator::new(&volta), inputs, outputs).unwrap();
-        let numbers = |numbers: &[T]| numbers.iter().map(|number| number.to_f64()).collect::<Vec<f64>>();
-        (numbers(&out), lse.into_iter().map(f64::from).collect::<Vec<f64>>())
-    };
-    let (out, lse) = run();
     let expected = reference(&inputs, || ()).unwrap();
+    let simulator = Simulator::new(&volta);
+    let on_simulator = || {
+        let (mut out, mut lse) = outputs::<T>(&case, q_length);
+        let written = Outputs { out: View::strided(&mut out[..], q_shape, q_strides), lse: &mut lse[..] };
+        attention.forward(&simulator, inputs, written).unwrap();
+        numbers(&out, &lse)
+    };
+    check_result::<T>(&case, "simulator", &expected, on_simulator);
+    let Some(gpu) = gpu() else { return };
+    let on_gpu = || {
+        let (mut out, mut lse) = outputs::<T>(&case, q_length);
+        let stream = gpu.stream();
+        let [q, k, v] = [&q, &k, &v].map(|host| stream.clone_htod(&host[..]).unwrap());
+        let bias = inputs.bias.map(|view| (view, stream.clone_htod(&bias[..]).unwrap()));
+        let (mut out_memory, mut lse_memory) = (stream.clone_htod(&out[..]).unwrap(), stream.clone_htod(&lse[..]).unwrap());
+        let given = Inputs {
+            q: inputs.q.with(q.as_view()),
+            k: inputs.k.with(k.as_view()),
+            v: inputs.v.with(v.as_view()),
+            bias: bias.as_ref().map(|(view, memory)| view.with(memory.as_view())),
+            scale: None,
+        };
+        let view = View::strided(out_memory.as_view_mut(), q_shape, q_strides);
+        attention.forward(gpu, given, Outputs { out: view, lse: lse_memory.as_view_mut() }).unwrap();
+        stream.memcpy_dtoh(&out_memory, &mut out[..]).unwrap();
+        stream.memcpy_dtoh(&lse_memory, &mut lse[..]).unwrap();
+        gpu.synchronize().unwrap();
+        numbers(&out, &lse)
+    };
+    check_result::<T>(&case, "gpu", &expected, on_gpu);
+}
+
+/// The GPU, where there is one: it runs the same sm_70 PTX.
+fn gpu() -> Option<&'static Cuda> {
+    static GPU: OnceLock<Option<Cuda>> = OnceLock::new();
+    GPU.get_or_init(|| Cuda::open(0, &Profile::by_name("volta").unwrap()).ok()).as_ref()
+}
+
+/// Output buffers that show what is not written.
+fn outputs<T: Real>(case: &Case, length: usize) -> (Vec<T>, Vec<f32>) {
+    (vec![T::from_f64(UNTOUCHED); length], vec![f32::NAN; case.batch * case.heads * case.n_q])
+}
+
+fn numbers<T: Real>(out: &[T], lse: &[f32]) -> (Vec<f64>, Vec<f64>) {
+    (out.iter().map(|number| number.to_f64()).collect(), lse.iter().copied().map(f64::from).collect())
+}
+
+/// Checks a result against float64, and that a second run gives the same bits.
+#[track_caller]
+fn check_result<T: Real>(case: &Case, device: &str, expected: &Reference, run: impl Fn() -> (Vec<f64>, Vec<f64>)) {
+    let Case { head_dim, gap, .. } = *case;
+    let (out, lse) = run();
     let rows = out.chunks(head_dim + gap);
-    assert!(rows.clone().all(|row| row[head_dim..].iter().all(|&gap| gap == UNTOUCHED)), "{case:?} wrote between rows");
-    let out_difference = Difference::between(rows.flat_map(|row| row[..head_dim].to_vec()), expected.out);
-    let lse_difference = Difference::between(lse.iter().copied(), expected.lse);
+    assert!(rows.clone().all(|row| row[head_dim..].iter().all(|&gap| gap == UNTOUCHED)), "{device} {case:?} wrote between rows");
+    let out_difference = Difference::between(rows.flat_map(|row| row[..head_dim].to_vec()), expected.out.iter().copied());
+    let lse_difference = Difference::between(lse.iter().copied(), expected.lse.iter().copied());
     let allowed = if T::DTYPE == quadpair::DType::BF16 { 8e-3 } else { 1e-3 };
-    assert!(out_difference.unusable == 0 && out_difference.relative <= allowed, "{case:?} {out_difference:?}");
-    assert!(lse_difference.unusable == 0 && lse_difference.max_scaled <= 1e-4, "{case:?} {lse_difference:?}");
-    assert_eq!(run(), (out, lse), "{case:?} differs from run to run");
+    assert!(out_difference.unusable == 0 && out_difference.relative <= allowed, "{device} {case:?} {out_difference:?}");
+    assert!(lse_difference.unusable == 0 && lse_difference.max_scaled <= 1e-4, "{device} {case:?} {lse_difference:?}");
+    assert_eq!(run(), (out, lse), "{device} {case:?} differs from run to run");
 }
 
 /// Runs a case on both units, in f16 with an f32 bias.

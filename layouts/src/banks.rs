@@ -48,39 +48,50 @@ const fn words(bytes: u32) -> u32 {
 
 /// Wavefronts of the lanes `first..first + lanes`.
 const fn pass(addresses: &[Option<u32>; LANES], first: usize, lanes: usize, words: u32) -> u32 {
-    let mut seen = [[0_u32; LANES]; BANKS];
-    let mut counts = [0_usize; BANKS];
+    let mut wanted = Wanted { words: [0; LANES], next: [0; LANES], count: 0, first: [0; BANKS], depth: [0; BANKS] };
     let (mut busiest, mut lane) = (0, first);
     while lane < first + lanes {
         if let Some(address) = addresses[lane] {
             let mut i = 0;
             while i < words {
-                let word = (address / WORD).wrapping_add(i);
-                let bank = word as usize % BANKS;
-                if !contains(&seen[bank], counts[bank], word) {
-                    seen[bank][counts[bank]] = word;
-                    counts[bank] += 1;
-                    if counts[bank] > busiest {
-                        busiest = counts[bank];
-                    }
-                }
+                let depth = wanted.add((address / WORD).wrapping_add(i));
+                busiest = if depth > busiest { depth } else { busiest };
                 i += 1;
             }
         }
         lane += 1;
     }
-    busiest as u32
+    busiest
 }
 
-const fn contains(words: &[u32; LANES], count: usize, word: u32) -> bool {
-    let mut i = 0;
-    while i < count {
-        if words[i] == word {
-            return true;
+/// The different words that a pass wants, at most one a lane, in a chain for each bank. A place in the list is kept plus
+/// 1, so that 0 ends a chain.
+struct Wanted {
+    words: [u32; LANES],
+    next: [u8; LANES],
+    count: u8,
+    first: [u8; BANKS],
+    depth: [u32; BANKS],
+}
+
+impl Wanted {
+    /// Adds a word, unless it is there; gives how many different words its bank has.
+    const fn add(&mut self, word: u32) -> u32 {
+        let bank = word as usize % BANKS;
+        let mut place = self.first[bank];
+        while place != 0 {
+            if self.words[place as usize - 1] == word {
+                return self.depth[bank];
+            }
+            place = self.next[place as usize - 1];
         }
-        i += 1;
+        self.words[self.count as usize] = word;
+        self.next[self.count as usize] = self.first[bank];
+        self.count += 1;
+        self.first[bank] = self.count;
+        self.depth[bank] += 1;
+        self.depth[bank]
     }
-    false
 }
 
 /// How a tile is stored to shared memory, or loaded from it.

@@ -1,0 +1,258 @@
+//! The words of every error, each from the call that an author would make.
+
+use quadpair_layouts::{
+    Cost, Error, Layout, Mma, Quadpairs, Shape, SharedLayout, blocked, convert, linear, row_major, shared_linear,
+    swizzled, typing,
+};
+
+const LANES: [[usize; 2]; 5] = [[0, 1], [0, 2], [0, 4], [1, 0], [2, 0]];
+const UNIT: Mma = Mma::m8n8k4(Quadpairs::TwoByTwo, [4, 1]);
+
+/// A tile of 32 x 32 in one warp.
+fn tile() -> Layout {
+    blocked([32, 32], [1, 4], [4, 8], [1, 1], [1, 0])
+}
+
+#[track_caller]
+fn says(error: Option<Error>, words: &str) {
+    assert_eq!(error.expect("the call is wrong").to_string(), words);
+}
+
+#[track_caller]
+fn fails<T>(result: Result<T, Error>, words: &str) {
+    says(result.err(), words);
+}
+
+#[test]
+fn sizes() {
+    let extent = "extent 96 of dimension 1 is no power of two; the next are 64 and 128";
+    says(Shape::new([64, 96]).fault(), extent);
+    says(blocked([64, 96], [1, 1], [4, 8], [1, 1], [1, 0]).fault(), extent);
+    says(row_major([64, 96]).fault(), extent);
+    says(UNIT.a([64, 96]).fault(), extent);
+    says(Shape::new([0]).fault(), "extent 0 of dimension 0 is no power of two");
+    says(Shape::new([1; 9]).fault(), "9 dimensions; at most 8 are possible");
+    says(Shape::new([1 << 20, 32]).fault(), "2^25 elements; at most 2^24 are possible");
+}
+
+#[test]
+fn parameters() {
+    let per_thread = blocked([64, 32], [1, 3], [4, 8], [1, 1], [1, 0]);
+    says(per_thread.fault(), "per_thread is 3, which is no power of two; the next are 2 and 4");
+    let warps = blocked([64, 32], [1, 1], [4, 8], [6, 1], [1, 0]);
+    says(warps.fault(), "warps is 6, which is no power of two; the next are 4 and 8");
+    let unit = Mma::m8n8k4(Quadpairs::TwoByTwo, [3, 1]);
+    says(unit.accumulator([64, 32]).fault(), "warps is 3, which is no power of two; the next are 2 and 4");
+    says(tile().operand_a(12).fault(), "k is 12, which is no power of two; the next are 8 and 16");
+    says(tile().operand_b(0).fault(), "k is 0, which is no power of two");
+    let vec = swizzled([32, 32], 6, 1, 4, [1, 0]);
+    says(vec.fault(), "vec is 6, which is no power of two; the next are 4 and 8");
+    let huge = blocked([64, 32], [1, 1 << 30], [4, 8], [1, 1], [1, 0]);
+    says(huge.fault(), "per_thread is 1073741824, more than any tile has");
+}
+
+#[test]
+fn threads() {
+    let lanes = blocked([64, 32], [1, 1], [8, 8], [1, 1], [1, 0]);
+    says(lanes.fault(), "the lanes multiply to 64; a warp has 32");
+    says(linear([4, 8], &[], &LANES[..4], &[]).fault(), "4 lane bases; 32 lanes have 5");
+    let warps = blocked([64, 32], [1, 1], [4, 8], [8, 8], [1, 0]);
+    says(warps.fault(), "64 warps; a block has at most 32");
+    let registers = blocked([1024, 256], [1, 1], [4, 8], [1, 1], [1, 0]);
+    let words = "a thread would hold 2^13 elements; at most 2^12 are possible: take more warps or a smaller tile";
+    says(registers.fault(), words);
+    says(tile().operand_a(8192).fault(), words);
+}
+
+#[test]
+fn dimensions() {
+    says(tile().slice(2).fault(), "there is no dimension 2; there are 2, from 0");
+    says(tile().collapse(5).fault(), "there is no dimension 5; there are 2, from 0");
+    says(tile().expand_dims(3).fault(), "there is no dimension 3; there are 3, from 0");
+    says(tile().permute([0, 2]).fault(), "there is no dimension 2; there are 2, from 0");
+    says(tile().permute([1, 1]).fault(), "the order names dimension 1 twice; each must occur once");
+    says(tile().permute([0, 1, 2]).fault(), "the order has 3 entries for 2 dimensions");
+    says(tile().slice(0).operand_a(4).fault(), "a tile of 2 dimensions is wanted; this one has 1");
+    fails(typing::reduce(&tile(), 2), "there is no dimension 2; there are 2, from 0");
+}
+
+#[test]
+fn bases() {
+    let outside = linear([4, 8], &[[0, 8]], &LANES, &[]);
+    says(outside.fault(), "register bit 0 moves by 8 along dimension 1, whose extent is 8");
+    let outside = linear([4, 8], &[], &LANES, &[[0, 0], [4, 0]]);
+    says(outside.fault(), "warp bit 1 moves by 4 along dimension 0, whose extent is 4");
+    let unheld = linear([8, 8], &[], &LANES, &[]);
+    says(unheld.fault(), "no thread holds element (4, 0) of [8, 8]; the bases must reach every element");
+}
+
+#[test]
+fn tiles() {
+    says(tile().reshape([32, 16]).fault(), "[32, 32] has 1024 elements, [32, 16] has 512");
+    fails(typing::elementwise(&tile(), &tile().reshape([16, 64])), "[32, 32] with [16, 64]");
+    let words = "[32, 32] does not broadcast to [32, 1]";
+    fails(typing::broadcast(&tile(), &tile().slice(1).expand_dims(1)), words);
+    let words = "[32, 32] cannot be converted to a layout of [1024]";
+    fails(typing::convert(&tile(), &tile().reshape([1024])), words);
+    let two = blocked([32, 32], [1, 4], [4, 8], [2, 1], [1, 0]);
+    let words = "one tile lives in 1 warps, the other in 2";
+    fails(typing::elementwise(&tile(), &two), words);
+    fails(typing::convert(&tile(), &two), words);
+    fails(convert::plan(&tile(), &two, 16), words);
+}
+
+#[test]
+fn differences() {
+    let turned = tile().permute([1, 0]);
+    let words = "the layouts differ: lane bit 0 moves by (0, 4) here and by (4, 0) there; \
+                 convert one side with convert_layout";
+    fails(typing::elementwise(&tile(), &turned), words);
+    // What exists on one side only, and what moves on one side only.
+    let long = linear([4, 16], &[[0, 8]], &LANES, &[]);
+    let zero = linear([4, 16], &[[0, 8], [0, 1]], &[[0, 0], [0, 2], [0, 4], [1, 0], [2, 0]], &[]);
+    let words = "the layouts differ: lane bit 0 moves by (0, 1) here and moves nothing there; \
+                 convert one side with convert_layout";
+    fails(typing::elementwise(&long, &zero), words);
+    let more = linear([4, 16], &[[0, 8], [0, 1]], &LANES, &[]);
+    let words = "the layouts differ: register bit 1 does not exist here and moves by (0, 1) there; \
+                 convert one side with convert_layout";
+    fails(typing::elementwise(&long, &more), words);
+    let words = "the conversion moves elements between threads: lane bit 0 moves by (0, 4) here and by (4, 0) there; \
+                 it would cost 24 shared-memory wavefronts a warp and 2 barriers";
+    says(Some(Error::not_trivial(&tile(), &turned, Cost { wavefronts: 24, ..Cost::default() })), words);
+}
+
+#[test]
+fn broadcasts() {
+    let rows = tile().permute([1, 0]).slice(1).expand_dims(1);
+    let words = "the threads do not hold what the larger tile's layout needs: \
+                 lane bit 0 moves by (4, 0) here and moves nothing there; \
+                 take the smaller tile in the slice of the larger one's layout, or convert it";
+    fails(typing::elementwise(&rows, &tile()), words);
+    fails(typing::broadcast(&rows, &tile()), words);
+    let (rows, columns) = (tile().slice(1).compact().expand_dims(1), tile().slice(0).expand_dims(0));
+    let words = "both sides broadcast, but come from different layouts: 8 and 32 elements a thread; \
+                 slice both from one layout, or use broadcast_to";
+    fails(typing::elementwise(&rows, &columns), words);
+}
+
+#[test]
+fn reductions() {
+    let diagonal = linear([32, 2], &[[1, 0]], &[[1, 1], [2, 0], [4, 0], [8, 0], [16, 0]], &[]);
+    let words = "lane bit 0 moves by (1, 1), along dimension 1 and off it at once; \
+                 convert to a layout in which each bit moves along one of them";
+    fails(typing::reduce(&diagonal, 1), words);
+}
+
+#[test]
+fn products() {
+    let (a, b, c) = (UNIT.a([64, 8]), UNIT.b([8, 32]), UNIT.accumulator([64, 32]));
+    let words = "a is [64, 8], b [64, 8], the accumulator [64, 32]; [M, K] times [K, N] into [M, N] is wanted";
+    fails(typing::mma(&a, &a, &c), words);
+    let words = "k is 2; the unit multiplies 4 at once: pad k with zeros";
+    fails(typing::mma(&UNIT.a([64, 2]), &UNIT.b([2, 32]), &c), words);
+    let one = Mma::m8n8k4(Quadpairs::TwoByTwo, [1, 1]);
+    fails(typing::mma(&a, &one.b([8, 32]), &c), "one tile lives in 1 warps, the other in 4");
+    // The other arrangement of the quadpairs: the accumulator decides.
+    let other = Mma::m8n8k4(Quadpairs::FourByOne, [4, 1]);
+    let words = "in a [64, 8] lane bit 3 moves by (16, 0); the product needs (0, 0) there: \
+                 take a in the layout `a` or `a_col` of the accumulator's Mma";
+    fails(typing::mma(&other.a([64, 8]), &b, &c), words);
+    let words = "in b [8, 32] lane bit 3 moves by (0, 0); the product needs (0, 8) there: \
+                 take b in the layout `b` or `b_row` of the accumulator's Mma";
+    fails(typing::mma(&a, &other.b([8, 32]), &c), words);
+    let words = "in the accumulator [64, 32] lane bit 1 moves by (1, 8); \
+                 the product needs a move along one dimension only there: \
+                 take the accumulator in the layout `accumulator` of an Mma";
+    let mixed = linear([64, 32], &[[2, 0], [0, 1], [0, 2], [0, 4]], &[[32, 0], [1, 8], [8, 0], [0, 16], [4, 0]], &[
+        [16, 0],
+        [0, 8],
+    ]);
+    fails(typing::mma(&a, &b, &mixed), words);
+}
+
+#[test]
+fn warps_of_products() {
+    // The row bits that the warps should move are in registers, and bits of k in the warps.
+    let (a, b, c) = (UNIT.a([64, 8]), UNIT.b([8, 32]), UNIT.accumulator([64, 32]));
+    let (lanes, rows) = ([0, 1, 2, 3, 4].map(|i| a.lane_basis(i)), [0, 1].map(|i| a.warp_basis(i)));
+    let a = Layout::from_bases(a.shape(), &[rows[0], rows[1], 4], lanes, &[1, 2]);
+    let words = "in a [64, 8] warp bit 0 moves by (0, 1); the product needs (16, 1) there: \
+                 take a in the layout `a` or `a_col` of the accumulator's Mma";
+    fails(typing::mma(&a, &b, &c), words);
+}
+
+#[test]
+fn products_by_multiply_adds() {
+    let (c, tall) = (tile(), blocked([32, 32], [2, 4], [4, 8], [1, 1], [1, 0]));
+    let narrow = blocked([32, 32], [1, 1], [4, 8], [1, 1], [1, 0]);
+    let words = "in a [32, 4] lane bit 3 moves by (1, 0); the product needs (2, 0) there: \
+                 take a in the layout `operand_a` of the accumulator's";
+    fails(typing::dot(&c.operand_a(4), &tall.operand_b(4), &tall), words);
+    let words = "in b [4, 32] lane bit 0 moves by (0, 1); the product needs (0, 4) there: \
+                 take b in the layout `operand_b` of the accumulator's";
+    fails(typing::dot(&c.operand_a(4), &narrow.operand_b(4), &c), words);
+    assert!(typing::dot(&c.operand_a(4), &c.operand_b(4), &c).is_ok());
+}
+
+/// Lanes 0 and 1 agree on which half of k they hold, but then each has only that half.
+#[test]
+fn registers_that_lack_what_a_product_needs() {
+    let columns = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16]];
+    let halves = [[1, 1], [0, 2], [0, 4], [0, 8], [0, 16]];
+    let first = [[0, 1], [0, 0], [0, 0], [0, 0], [0, 0]];
+    let b = linear([2, 32], &[[1, 0]], &halves, &[]);
+    let words = "a thread's registers of a reach 1 of the 2 elements along k; the product needs all: \
+                 take a in the layout `operand_a` of the accumulator's";
+    fails(typing::dot(&linear([1, 2], &[], &first, &[]), &b, &linear([1, 32], &[], &columns, &[])), words);
+    // The second row comes with the other half only.
+    let words = "in a [2, 2] a thread's registers do not reach the elements that the product needs, such as (1, 0): \
+                 take a in the layout `operand_a` of the accumulator's";
+    let c = linear([2, 32], &[[1, 0]], &columns, &[]);
+    fails(typing::dot(&linear([2, 2], &[[1, 1]], &first, &[]), &b, &c), words);
+}
+
+#[test]
+fn memory() {
+    let memory = row_major([32, 64]);
+    says(memory.slice(1, 48, 32).fault(), "32 indices from 48 on are not inside the extent 64");
+    says(memory.slice(1, 64, 1).fault(), "1 indices from 64 on are not inside the extent 64");
+    says(memory.slice(0, 4, 8).fault(), "start 4 is no multiple of the length 8");
+    says(memory.slice(0, 0, 3).fault(), "the length of a slice is 3, which is no power of two; the next are 2 and 4");
+    says(memory.slice(2, 0, 1).fault(), "there is no dimension 2; there are 2, from 0");
+    says(memory.reshape([64, 64]).fault(), "[32, 64] cannot be reshaped to [64, 64]");
+    let words = "the 4 indices of dimension 0 do not lie at one distance: only a slice with a comptime start is possible";
+    fails(swizzled([4, 32], 8, 1, 4, [1, 0]).index_stride(), words);
+    let words = "2 offset bases for 2^3 elements; each element must have one offset";
+    says(shared_linear([2, 4], &[[0, 1], [0, 2]]).fault(), words);
+    let words = "3 offset bases for 2^3 elements; each element must have one offset";
+    says(shared_linear([2, 4], &[[0, 1], [0, 2], [0, 3]]).fault(), words);
+    let outside = shared_linear([2, 4], &[[0, 1], [0, 2], [2, 0]]);
+    says(outside.fault(), "offset bit 2 moves by 2 along dimension 0, whose extent is 2");
+    let words = "[32, 32] is stored, loaded is [64, 32]";
+    let larger = blocked([64, 32], [1, 4], [4, 8], [1, 1], [1, 0]);
+    says(SharedLayout::between(&tile(), &larger, 16).fault(), words);
+}
+
+#[test]
+fn the_first_error_of_a_chain_is_the_one_that_is_told() {
+    let words = "extent 96 of dimension 1 is no power of two; the next are 64 and 128";
+    let chain = blocked([64, 96], [1, 1], [4, 8], [1, 1], [1, 0]).permute([0, 0]).slice(7).operand_a(3);
+    says(chain.fault(), words);
+    assert_eq!(chain.to_string(), format!("invalid: {words}"));
+    for error in [
+        typing::elementwise(&tile(), &chain).err(),
+        typing::elementwise(&chain, &tile()).err(),
+        typing::broadcast(&tile(), &chain).err(),
+        typing::reduce(&chain, 0).err(),
+        typing::convert(&chain, &tile()).err(),
+        typing::mma(&tile(), &chain, &tile()).err(),
+        typing::dot(&tile(), &tile(), &chain).err(),
+        convert::plan(&tile(), &chain, 16).err(),
+        SharedLayout::between(&chain, &tile(), 16).fault(),
+    ] {
+        says(error, words);
+    }
+    let view = row_major([64, 64]).slice(0, 1, 2).permute([0, 0]).reshape([3]);
+    says(view.fault(), "start 1 is no multiple of the length 2");
+}
