@@ -128,7 +128,8 @@ fn check<T: Real, U: Real>(case: Case, config: AttentionConfig, lowest: f64) {
         let stream = gpu.stream();
         let [q, k, v] = [&q, &k, &v].map(|host| stream.clone_htod(&host[..]).unwrap());
         let bias = inputs.bias.map(|view| (view, stream.clone_htod(&bias[..]).unwrap()));
-        let (mut out_memory, mut lse_memory) = (stream.clone_htod(&out[..]).unwrap(), stream.clone_htod(&lse[..]).unwrap());
+        let (mut out_memory, mut lse_memory) =
+            (stream.clone_htod(&out[..]).unwrap(), stream.clone_htod(&lse[..]).unwrap());
         let given = Inputs {
             q: inputs.q.with(q.as_view()),
             k: inputs.k.with(k.as_view()),
@@ -167,8 +168,12 @@ fn check_result<T: Real>(case: &Case, device: &str, expected: &Reference, run: i
     let Case { head_dim, gap, .. } = *case;
     let (out, lse) = run();
     let rows = out.chunks(head_dim + gap);
-    assert!(rows.clone().all(|row| row[head_dim..].iter().all(|&gap| gap == UNTOUCHED)), "{device} {case:?} wrote between rows");
-    let out_difference = Difference::between(rows.flat_map(|row| row[..head_dim].to_vec()), expected.out.iter().copied());
+    assert!(
+        rows.clone().all(|row| row[head_dim..].iter().all(|&gap| gap == UNTOUCHED)),
+        "{device} {case:?} wrote between rows"
+    );
+    let out_difference =
+        Difference::between(rows.flat_map(|row| row[..head_dim].to_vec()), expected.out.iter().copied());
     let lse_difference = Difference::between(lse.iter().copied(), expected.lse.iter().copied());
     let allowed = if T::DTYPE == quadpair::DType::BF16 { 8e-3 } else { 1e-3 };
     assert!(out_difference.unusable == 0 && out_difference.relative <= allowed, "{device} {case:?} {out_difference:?}");
@@ -187,7 +192,9 @@ fn check_units(case: Case) {
 
 #[test]
 fn lengths() {
-    for (n_q, n_k) in [(1, 1), (3, 3), (31, 33), (33, 31), (1, 197), (197, 197)] {
+    for (n_q, n_k) in
+        [(1, 1), (3, 3), (31, 33), (33, 31), (1, 197), (197, 197), (33, 777), (777, 33), (65, 2049), (2049, 65)]
+    {
         check_units(Case { heads: 1, kv_heads: 1, n_q, n_k, ..SMALL });
     }
 }

@@ -58,7 +58,36 @@
 //!
 //! An element can be held by several threads, but a thread's register holds one element. So (register, lane, warp) to
 //! element is a function, and the other way round isn't. Shared memory is different: it holds every element once, and
-//! views drop dimensions; there the map goes from element to offset ([`SharedLayout`]).
+//! views drop dimensions; there the map goes from element to offset ([`SharedLayout`]). A slice fixes some bits of the
+//! element: what they move by is XORed into a constant and forgotten, so a slice works through any swizzle. The two kinds
+//! of map compose, which gives the addresses of an access, and these its bank conflicts:
+//!
+//! ```
+//! use quadpair_layouts::{banks, blocked, row_major, swizzled};
+//!
+//! // 32 rows of 64 halves; in row 3, vector 2 of 8 halves lies in the place of vector 2 ^ 3.
+//! let memory = swizzled([32, 64], 8, 1, 8, [1, 0]);
+//! let view = memory.slice(1, 16, 8);
+//! assert_eq!(view.offset(view.shape().flat(&[3, 0])), 3 * 64 + (2 ^ 3) * 8);
+//! // Each lane loads its row of the slice: 16 bytes a lane are 4 wavefronts at least.
+//! let lanes = blocked([32, 8], [1, 8], [32, 1], [1, 1], [1, 0]);
+//! assert_eq!(banks::load(&lanes, &view, 16).wavefronts, 4);
+//! assert_eq!(banks::load(&lanes, &row_major([32, 64]).slice(1, 16, 8), 16).wavefronts, 32);
+//! ```
+//!
+//! # An invalid layout is a value that says why
+//!
+//! A kernel's layouts come from chains of calls in `const` functions. So every operation is total: where a precondition is
+//! broken it returns an invalid layout, which carries the first error through whatever follows, as a NaN does. Who uses
+//! the layout asks once.
+//!
+//! ```
+//! use quadpair_layouts::{Layout, blocked};
+//!
+//! const ROWS: Layout = blocked([64, 96], [1, 8], [4, 8], [4, 1], [1, 0]).permute([1, 0]).slice(0);
+//! let error = ROWS.check().unwrap_err();
+//! assert_eq!(error.to_string(), "extent 96 of dimension 1 is no power of two; the next are 64 and 128");
+//! ```
 //!
 //! # What linearity buys
 //!
@@ -93,6 +122,7 @@
 //! | `error`, `text`, `difference` | what is wrong, in an author's words, without allocation |
 #![no_std]
 #![forbid(unsafe_code)]
+#![deny(missing_docs)]
 
 pub mod banks;
 pub mod convert;

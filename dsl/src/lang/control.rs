@@ -42,7 +42,10 @@ const fn check_bound(trace: &mut Trace<'_>, bound: &Tile, dtype: DType) {
     if !bound.is_scalar() || !matches!(bound.ty.dtype, DType::I32 | DType::I64) || bound.ty.is_pointer() {
         trace.fail(describe(text("for").push("bounds and step are i32 or i64 scalars, this is "), bound));
     } else if !bound.ty.dtype.is(dtype) {
-        let text = describe(text("for").push("bounds and step have one type; these are ").push(dtype.name()).push(" and "), bound);
+        let text = describe(
+            text("for").push("bounds and step have one type; these are ").push(dtype.name()).push(" and "),
+            bound,
+        );
         trace.fail(text);
     }
 }
@@ -146,7 +149,8 @@ const fn same_type(trace: &mut Trace<'_>, op: &str, name: &str, at_first: &str, 
         let text = describe(text(op).push("`").push(name).push("` ").push(at_first).push(" as "), a);
         trace.fail(describe(text.push(" ").push(then).push(" as "), b));
     } else if !a.is_scalar() && !a.layout().same_tile(&b.layout()) {
-        let text = text(op).push("`").push(name).push("` ").push(at_first).push(" ").push(then).push(" in another layout: ");
+        let text =
+            text(op).push("`").push(name).push("` ").push(at_first).push(" ").push(then).push(" in another layout: ");
         let text = text.difference(&a.layout(), &b.layout());
         trace.fail(text.push("; convert it with convert_layout"));
     }

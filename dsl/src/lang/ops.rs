@@ -57,7 +57,12 @@ pub const fn arange(trace: &mut Trace<'_>, layout: Layout) -> Tile {
 /// One value in every element. `full::<f32>(layout, -1.0)`
 #[track_caller]
 pub const fn full<T: Element>(trace: &mut Trace<'_>, layout: Layout, value: Operand) -> Tile {
-    let layout = trace.given("full", layout);
+    filled::<T>(trace, "full", layout, value)
+}
+
+#[track_caller]
+const fn filled<T: Element>(trace: &mut Trace<'_>, name: &str, layout: Layout, value: Operand) -> Tile {
+    let layout = trace.given(name, layout);
     let value = scalar::<T>(trace, value);
     trace.emit(OpKind::Splat(value.value), TileType::tile(T::DTYPE, layout))
 }
@@ -65,7 +70,8 @@ pub const fn full<T: Element>(trace: &mut Trace<'_>, layout: Layout, value: Oper
 /// Zero in every element. `zeros::<f32>(layout)`
 #[track_caller]
 pub const fn zeros<T: Element>(trace: &mut Trace<'_>, layout: Layout) -> Tile {
-    full::<T>(trace, layout, if T::DTYPE.is_float() { Operand::Float(0.0) } else { Operand::Int(0) })
+    let zero = if T::DTYPE.is_float() { Operand::Float(0.0) } else { Operand::Int(0) };
+    filled::<T>(trace, "zeros", layout, zero)
 }
 
 /// A comptime number as a run-time scalar. `scalar::<i32>(0)`
@@ -93,7 +99,9 @@ pub const fn load_masked(trace: &mut Trace<'_>, pointer: Tile, mask: Tile, other
     check_mask(trace, "load_masked", &pointer, &mask);
     let other = other.tile(trace, "load_masked", ty.dtype);
     if !other.ty.dtype.is(ty.dtype) {
-        trace.fail(describe(text("load_masked").push("other is "), &other).push(", the elements are ").push(ty.dtype.name()));
+        trace.fail(
+            describe(text("load_masked").push("other is "), &other).push(", the elements are ").push(ty.dtype.name()),
+        );
     }
     covers(trace, "load_masked", &pointer, &other);
     trace.emit(OpKind::Load { pointer: pointer.value, mask: Some(mask.value), other: Some(other.value) }, ty)
@@ -278,7 +286,8 @@ pub const fn mma(trace: &mut Trace<'_>, a: Tile, b: Tile, c: Tile) -> Tile {
 pub const fn dot(trace: &mut Trace<'_>, a: Tile, b: Tile, c: Tile) -> Tile {
     matrix_product(trace, "dot", a, b, c);
     if !(a.ty.dtype.is(b.ty.dtype) && a.ty.dtype.is_float() && c.ty.dtype.is(DType::F32)) {
-        let text = describe(text("dot").push("two tiles of one floating-point type into f32 are wanted; these are "), &a);
+        let text =
+            describe(text("dot").push("two tiles of one floating-point type into f32 are wanted; these are "), &a);
         trace.fail(describe(describe(text.push(", "), &b).push(" and "), &c));
     }
     trace.emit(OpKind::Dot(a.value, b.value, c.value), c.ty)
@@ -311,11 +320,17 @@ pub const fn inline_asm_elementwise<T: Element, const N: usize>(
     pack: usize,
 ) -> Tile {
     if N == 0 || N > MAX_ASM_ARGS {
-        trace.fail(text("inline_asm_elementwise").number(N).push(" operands; 1 to ").number(MAX_ASM_ARGS).push(" are possible"));
+        trace.fail(
+            text("inline_asm_elementwise")
+                .number(N)
+                .push(" operands; 1 to ")
+                .number(MAX_ASM_ARGS)
+                .push(" are possible"),
+        );
         return scalar::<T>(trace, Operand::Int(0));
     }
     let mut values = [args[0].value; MAX_ASM_ARGS];
-    let mut whole = args[0];
+    let mut whole = largest(&args);
     let mut i = 0;
     while i < N {
         let layout = common_layout(trace, "inline_asm_elementwise", &whole, &args[i]);
@@ -330,6 +345,18 @@ pub const fn inline_asm_elementwise<T: Element, const N: usize>(
     }
     let kind = OpKind::Asm { text: assembly, args: values, count: N as u32, pack: pack as u32 };
     trace.emit(kind, whole.ty.with_dtype(T::DTYPE))
+}
+
+/// The first of the tiles with the most elements: where one of them has the full shape, the others broadcast to it.
+const fn largest(tiles: &[Tile]) -> Tile {
+    let (mut largest, mut i) = (tiles[0], 1);
+    while i < tiles.len() {
+        if tiles[i].shape().len() > largest.shape().len() {
+            largest = tiles[i];
+        }
+        i += 1;
+    }
+    largest
 }
 
 /// Stops the kernel with this message where the condition is false for any element.

@@ -18,23 +18,30 @@ pub struct Trace<'a> {
     allocations: u32,
     warps: Option<usize>,
     strict: bool,
-    fault: Option<TraceError>,
+    fault: Option<Broken>,
+}
+
+/// The first broken rule, while there is no allocation.
+#[derive(Clone, Copy)]
+struct Broken {
+    text: Text,
+    at: &'static Location<'static>,
 }
 
 /// A rule of the language that a kernel breaks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceError {
     /// The kernel.
     pub kernel: &'static str,
     /// What is wrong, and what would be right.
-    pub text: Text,
+    pub text: String,
     /// The author's expression.
     pub at: &'static Location<'static>,
 }
 
 impl core::fmt::Display for TraceError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "{}: {}: {}", self.at, self.kernel, self.text.as_str())
+        write!(f, "{}: {}: {}", self.at, self.kernel, self.text)
     }
 }
 
@@ -63,11 +70,11 @@ impl<'a> Trace<'a> {
     /// Ends a check; everything that can fail has panicked before.
     pub const fn finish(self) {}
 
-    pub(crate) const fn finished(self) -> Result<Finished, TraceError> {
+    pub(crate) fn finished(self) -> Result<Finished, TraceError> {
         match self.fault {
-            Some(fault) => Err(fault),
+            Some(Broken { text, at }) => Err(TraceError { kernel: self.name, text: text.as_str().to_owned(), at }),
             // A kernel of scalars only has no layout that would say how many warps run it.
-            None => Ok(Finished { ops: self.count, warps: match self.warps { Some(w) => w, None => 1 } }),
+            None => Ok(Finished { ops: self.count, warps: self.warps.unwrap_or(1) }),
         }
     }
 
@@ -151,7 +158,7 @@ impl<'a> Trace<'a> {
             panic!("{}", text.as_str());
         }
         if self.fault.is_none() {
-            self.fault = Some(TraceError { kernel: self.name, text, at: Location::caller() });
+            self.fault = Some(Broken { text, at: Location::caller() });
         }
     }
 

@@ -5,8 +5,8 @@
 
 use super::emit::divisor_of_constant;
 use super::num::Num;
-use crate::ptx::{Class, Reg, Type};
 use crate::element::DType;
+use crate::ptx::{Class, Reg, Type};
 
 /// Where one element lies.
 #[derive(Clone, Copy, Debug)]

@@ -61,12 +61,18 @@ impl Lowering<'_> {
             let halves = regs.iter().flat_map(|&pack| [false, true].map(|high| Num::Half { pack, high }));
             return halves.take(pack).collect();
         }
-        let num = |&reg: &Reg| if matches!(reg.class, Class::B32 | Class::B64) { Num::base(reg) } else { Num::Reg(reg) };
+        let num =
+            |&reg: &Reg| if matches!(reg.class, Class::B32 | Class::B64) { Num::base(reg) } else { Num::Reg(reg) };
         regs.iter().map(num).collect()
     }
 
     /// The text's statements with these registers.
-    fn parsed(&self, text: &str, registers: &[Reg], at: &'static Location<'static>) -> Result<Vec<Statement>, LowerError> {
+    fn parsed(
+        &self,
+        text: &str,
+        registers: &[Reg],
+        at: &'static Location<'static>,
+    ) -> Result<Vec<Statement>, LowerError> {
         let wrong = |error: String| LowerError::Assembly { at: at.to_string(), error };
         let body = substitute(text, registers).map_err(wrong)?;
         let statements = ptx::parse_body(&body, self.emit.counts).map_err(|error| wrong(error.to_string()))?;
@@ -92,7 +98,8 @@ fn substitute(text: &str, registers: &[Reg]) -> Result<String, String> {
         let digits = piece.chars().take_while(char::is_ascii_digit).count();
         let (number, rest) = piece.split_at(digits);
         let register = number.parse::<usize>().ok().and_then(|i| registers.get(i));
-        let register = register.ok_or_else(|| format!("${number} is no operand; there are $0 to ${}", registers.len() - 1))?;
+        let register =
+            register.ok_or_else(|| format!("${number} is no operand; there are $0 to ${}", registers.len() - 1))?;
         body.push_str(&ptx::register_name(*register));
         body.push_str(rest);
     }

@@ -148,7 +148,8 @@ impl Lowering<'_> {
         let regs = self.innermost_loop().carried[&carried].clone();
         let mut moves = Vec::new();
         for reg in regs {
-            let r = own.iter().position(|num| num.register() == Some(reg)).expect("a carried register holds an element");
+            let r =
+                own.iter().position(|num| num.register() == Some(reg)).expect("a carried register holds an element");
             moves.push((reg, held[r], dtype));
         }
         self.innermost_loop().moves.extend(moves);

@@ -37,9 +37,8 @@ impl Lowering<'_> {
             let moved = register_of(from, a ^ b);
             if moved != 0 {
                 let predicate = self.thread_bit(bit);
-                current = (0..current.len())
-                    .map(|r| self.select(dtype, predicate, current[r ^ moved], current[r]))
-                    .collect();
+                current =
+                    (0..current.len()).map(|r| self.select(dtype, predicate, current[r ^ moved], current[r])).collect();
             }
         }
         (0..to.registers()).map(|r| current[register_of(from, to.apply(r, 0, 0))]).collect()

@@ -147,7 +147,9 @@ impl<'f> Lowering<'f> {
         match op.kind {
             OpKind::None => {}
             OpKind::Parameter { name, index } => self.parameter(name, index, &ty),
-            OpKind::Integer(value) if ty.dtype == crate::element::DType::Bool => self.define(vec![Num::Bool(value != 0)]),
+            OpKind::Integer(value) if ty.dtype == crate::element::DType::Bool => {
+                self.define(vec![Num::Bool(value != 0)])
+            }
             OpKind::Integer(value) => self.define(vec![Num::int(value)]),
             OpKind::Float(value) => self.define(vec![Num::float(value)]),
             OpKind::ProgramId(axis) => self.special([Special::CtaidX, Special::CtaidY, Special::CtaidZ], axis),

@@ -4,11 +4,13 @@
 //! atom and each step along k. Steps are the outer loop, so that neighbouring instructions write different accumulators
 //! and none waits for the one before.
 
-use quadpair_layouts::{MmaPlan, typing};
+use std::collections::HashMap;
+
+use quadpair_layouts::{Error, Layout, MmaPlan, typing};
 
 use super::num::Num;
 use super::scalar::class_of;
-use super::{LowerError, Lowering, repeated_registers};
+use super::{LowerError, Lowering};
 use crate::element::DType;
 use crate::ir::{TileType, Value};
 use crate::ptx::{Class, Op, Operand, Reg, Type};
@@ -46,7 +48,9 @@ impl Lowering<'_> {
                 });
             }
         }
-        self.define_sums(&sums, ty);
+        let layout = ty.layout.expect("a product has a layout");
+        let written = written_registers(&plan, 8, &layout);
+        self.define(written.into_iter().map(|r| Num::Reg(sums[r])).collect());
         Ok(())
     }
 
@@ -68,7 +72,9 @@ impl Lowering<'_> {
                 sums[r] = self.fma(ty.dtype, x, y, sums[r]);
             }
         }
-        self.define(sums);
+        let layout = ty.layout.expect("a product has a layout");
+        let written = written_registers(&plan, 1, &layout);
+        self.define(written.into_iter().map(|r| sums[r]).collect());
     }
 
     fn plan(
@@ -76,13 +82,10 @@ impl Lowering<'_> {
         a: Value,
         b: Value,
         c: Value,
-        rule: impl Fn(
-            &quadpair_layouts::Layout,
-            &quadpair_layouts::Layout,
-            &quadpair_layouts::Layout,
-        ) -> Result<MmaPlan, quadpair_layouts::Error>,
+        rule: impl Fn(&Layout, &Layout, &Layout) -> Result<MmaPlan, Error>,
     ) -> MmaPlan {
-        let [a, b, c] = [a, b, c].map(|v| self.function.type_of(v).layout.expect("typing lets only tiles be multiplied"));
+        let [a, b, c] =
+            [a, b, c].map(|v| self.function.type_of(v).layout.expect("typing lets only tiles be multiplied"));
         rule(&a, &b, &c).expect("typing has checked the product")
     }
 
@@ -90,10 +93,15 @@ impl Lowering<'_> {
         let held = self.held(c);
         held.iter().map(|&num| self.reg(num, class_of(DType::F32))).collect()
     }
+}
 
-    fn define_sums(&mut self, sums: &[Reg], ty: &TileType) {
-        let layout = ty.layout.expect("a product has a layout");
-        let repeated = repeated_registers(&layout);
-        self.define((0..sums.len()).map(|r| Num::Reg(sums[r & !repeated])).collect());
-    }
+/// For each register of an accumulator, the one that the product writes its element to: a duplicate has no instruction
+/// of its own.
+fn written_registers(plan: &MmaPlan, elements: usize, layout: &Layout) -> Vec<usize> {
+    let registers = (0..plan.repetitions).flat_map(|repetition| (0..elements).map(move |v| (repetition, v)));
+    let written: HashMap<u32, usize> = registers
+        .map(|(repetition, v)| plan.c_register(repetition, v))
+        .map(|register| (layout.apply(register, 0, 0), register))
+        .collect();
+    (0..layout.registers()).map(|r| written[&layout.apply(r, 0, 0)]).collect()
 }

@@ -26,7 +26,7 @@ impl Lowering<'_> {
         let mut sums = self.within_thread(op, dtype, &from, axis, value);
         for &lane in &exchange.lanes {
             for sum in sums.values_mut() {
-                let other = self.from_lane(dtype, *sum, 1 << lane);
+                let other = self.partner_of(dtype, *sum, 1 << lane);
                 *sum = self.binary(op, dtype, *sum, other);
             }
         }
@@ -37,7 +37,14 @@ impl Lowering<'_> {
     }
 
     /// One partial result for each element of the result that the thread has a part of.
-    fn within_thread(&mut self, op: BinaryOp, dtype: DType, from: &Layout, axis: usize, value: Value) -> BTreeMap<u32, Num> {
+    fn within_thread(
+        &mut self,
+        op: BinaryOp,
+        dtype: DType,
+        from: &Layout,
+        axis: usize,
+        value: Value,
+    ) -> BTreeMap<u32, Num> {
         let collapsed = from.collapse(axis);
         let mut groups: BTreeMap<u32, BTreeMap<u32, Num>> = BTreeMap::new();
         for (r, &num) in self.held(value).iter().enumerate() {
@@ -62,10 +69,10 @@ impl Lowering<'_> {
     }
 
     /// The same element's partial result in the lane whose number differs by a mask.
-    fn from_lane(&mut self, dtype: DType, num: Num, mask: i64) -> Num {
+    fn partner_of(&mut self, dtype: DType, num: Num, mask: i64) -> Num {
         let class = class_of(dtype);
         if matches!(class, Class::B64 | Class::F64) {
-            return self.wide_from_lane(class, num, mask);
+            return self.wide_partner_of(class, num, mask);
         }
         let bits = match class {
             Class::B16 => self.pack(dtype, num, Num::float(0.0)),
@@ -83,7 +90,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn wide_from_lane(&mut self, class: Class, num: Num, mask: i64) -> Num {
+    fn wide_partner_of(&mut self, class: Class, num: Num, mask: i64) -> Num {
         let reg = self.reg(num, class);
         let parts = [(); 2].map(|()| self.emit.fresh(Class::B32));
         let ty = crate::ptx::Type::B64;

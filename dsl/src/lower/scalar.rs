@@ -210,9 +210,7 @@ impl Lowering<'_> {
                 let wide = self.binary(op, DType::F32, a, b);
                 self.narrowed(dtype, wide)
             }
-            DType::F32 | DType::F64 => {
-                Num::Reg(self.alu(alu_of(op, dtype), type_of(dtype), class_of(dtype), &[a, b]))
-            }
+            DType::F32 | DType::F64 => Num::Reg(self.alu(alu_of(op, dtype), type_of(dtype), class_of(dtype), &[a, b])),
             _ => {
                 let wide = self.integer(op, dtype, a, b);
                 self.wrapped(dtype, wide)
@@ -382,9 +380,8 @@ impl Lowering<'_> {
         }
         let class = class_of(dtype);
         let half = class == Class::B16;
-        let [x, y] = [a, b].map(|num| {
-            if half { Operand::Reg(self.half_reg(dtype, num)) } else { self.operand(num, class) }
-        });
+        let [x, y] =
+            [a, b].map(|num| if half { Operand::Reg(self.half_reg(dtype, num)) } else { self.operand(num, class) });
         let condition = self.reg(predicate, Class::Pred);
         let ty = bits_of(class);
         let reg = self.emit.pure(Pure::Selp { ty }, class, &[predicate, a, b], |_, dst| Op::Selp {
@@ -479,7 +476,8 @@ impl Lowering<'_> {
         }
         match (from, to) {
             (DType::Bool, _) => {
-                let (one, zero) = if to.is_float() { (Num::float(1.0), Num::float(0.0)) } else { (Num::int(1), Num::int(0)) };
+                let (one, zero) =
+                    if to.is_float() { (Num::float(1.0), Num::float(0.0)) } else { (Num::int(1), Num::int(0)) };
                 self.select(to, num, one, zero)
             }
             (_, DType::Bool) => {
@@ -535,7 +533,14 @@ impl Lowering<'_> {
     }
 
     /// An address moved by a number of elements.
-    pub(super) fn address(&mut self, op: BinaryOp, element: DType, pointer: Num, offset_type: DType, offset: Num) -> Num {
+    pub(super) fn address(
+        &mut self,
+        op: BinaryOp,
+        element: DType,
+        pointer: Num,
+        offset_type: DType,
+        offset: Num,
+    ) -> Num {
         let offset = if op == BinaryOp::Sub { self.unary(UnaryOp::Neg, offset_type, offset) } else { offset };
         let Num::Int { base, offset } = offset else { unreachable!("integers are kept as Num::Int") };
         let bytes = i64::from(element.bytes());
@@ -642,14 +647,32 @@ fn fold(op: BinaryOp, dtype: DType, a: i64, b: i64) -> i64 {
         BinaryOp::Sub => a.wrapping_sub(b),
         BinaryOp::Mul => a.wrapping_mul(b),
         // What the hardware gives for a division by zero: all ones; and the dividend for its remainder.
-        BinaryOp::Div => if b == 0 { -1 } else { a.wrapping_div(b) },
-        BinaryOp::Rem => if b == 0 { a } else { a.wrapping_rem(b) },
+        BinaryOp::Div => {
+            if b == 0 {
+                -1
+            } else {
+                a.wrapping_div(b)
+            }
+        }
+        BinaryOp::Rem => {
+            if b == 0 {
+                a
+            } else {
+                a.wrapping_rem(b)
+            }
+        }
         BinaryOp::Min => a.min(b),
         BinaryOp::Max => a.max(b),
         BinaryOp::And => a & b,
         BinaryOp::Or => a | b,
         BinaryOp::Xor => a ^ b,
-        BinaryOp::Shl => if (0..64).contains(&b) { a << b } else { 0 },
+        BinaryOp::Shl => {
+            if (0..64).contains(&b) {
+                a << b
+            } else {
+                0
+            }
+        }
         BinaryOp::Shr => a >> b.clamp(0, 63),
     };
     wrap(dtype, value)

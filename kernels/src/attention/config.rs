@@ -74,7 +74,8 @@ pub(crate) fn choose(profile: &Profile, dtype: DType, config: &AttentionConfig) 
     let fits = chip::flash_tile(profile, Unit::M8N8K4, head_dim).is_some();
     let unit = config.unit.choose(profile, dtype, fits)?;
     let tile = config.tile.or_else(|| chip::flash_tile(profile, unit, head_dim));
-    let tile = tile.ok_or_else(|| AttentionError::HeadDimUncovered { unit, profile: profile.name.clone(), head_dim })?;
+    let tile =
+        tile.ok_or_else(|| AttentionError::HeadDimUncovered { unit, profile: profile.name.clone(), head_dim })?;
     Ok(Choice { unit, tile })
 }
 

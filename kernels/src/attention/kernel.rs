@@ -155,7 +155,14 @@ fn product(a: Tile, b: Tile, c: Tile, #[comptime] unit: Unit) -> Tile {
 
 /// Rows `0..rows` of one piece of a matrix in global memory; 0 beyond `limit` rows and beyond the head dim.
 #[device]
-fn fetch(base: Tile, stride: Tile, limit: Tile, #[comptime] rows: usize, #[comptime] piece: usize, #[comptime] t: FlashTile) -> Tile {
+fn fetch(
+    base: Tile,
+    stride: Tile,
+    limit: Tile,
+    #[comptime] rows: usize,
+    #[comptime] piece: usize,
+    #[comptime] t: FlashTile,
+) -> Tile {
     let layout = t.rows(rows, piece);
     let row = arange(layout.slice(1)).expand_dims(1);
     let column = arange(layout.slice(0)).expand_dims(0) + piece * t.width(0);
@@ -229,7 +236,11 @@ pub fn flash_attention<T: Element, U: Element>(
     let q0 = shared::<T>(t.staging::<T>(t.block_m, 0, t.left(t.key_step())));
     let q1 = if t.pieces() == 2 { shared::<T>(t.staging::<T>(t.block_m, 1, t.left(t.key_step()))) } else { q0 };
     let k0 = shared::<T>(t.staging::<T>(t.block_n, 0, t.keys(t.key_step()).permute([1, 0])));
-    let k1 = if t.pieces() == 2 { shared::<T>(t.staging::<T>(t.block_n, 1, t.keys(t.key_step()).permute([1, 0]))) } else { k0 };
+    let k1 = if t.pieces() == 2 {
+        shared::<T>(t.staging::<T>(t.block_n, 1, t.keys(t.key_step()).permute([1, 0])))
+    } else {
+        k0
+    };
     let v0 = shared::<T>(t.staging::<T>(t.block_n, 0, t.values(t.value_step(), 0)));
     let v1 = if t.pieces() == 2 { shared::<T>(t.staging::<T>(t.block_n, 1, t.values(t.value_step(), 1))) } else { v0 };
     let q_shared = [q0, q1];
