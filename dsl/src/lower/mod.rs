@@ -1,11 +1,11 @@
 //! From tile IR to PTX: layouts become registers, lanes and addresses.
 //!
-//! Each value of the IR becomes what one thread holds of it: a vector of [`Num`]s, one for each register index of its
+//! Each value of the IR becomes what one thread holds of it: a vector of `Num`s, one for each register index of its
 //! layout. Where two register indices hold the same element (a zero basis) the vector holds the same `Num` twice, so
 //! nothing is computed twice. A thread's lane and warp enter only through linear maps of the thread's number
-//! ([`linear`]); everything else about a layout is decided here.
+//! (`linear.rs`); everything else about a layout is decided here.
 //!
-//! There is one file for a family of operations; [`Lowering::operation`] is the only place that dispatches.
+//! There is one file for a family of operations; `Lowering::operation` is the only place that dispatches.
 
 mod access;
 mod assembly;

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 /// Print the PTX of a kernel as it would run on a profile's chip.
 ///
-/// Flash attention is the kernel for f16 operands with an f32 bias, matmul the one for f16 operands, both for rows that
+/// Flash attention is the kernel for f16 operands without a bias, matmul the one for f16 operands, both for rows that
 /// start at multiples of 16 bytes.
 #[derive(Debug, clap::Args)]
 pub struct Ptx {
@@ -78,6 +78,6 @@ impl Ptx {
         let tile = self.tile.as_ref().map(Tile::attention).transpose()?;
         let config = AttentionConfig { unit: self.chip.unit.0, tile, ..AttentionConfig::new(self.head_dim) };
         let attention = Attention::<f16, f32>::new(profile, config)?;
-        Ok(attention.program(true, true)?.ptx.clone())
+        Ok(attention.program(false, true)?.ptx.clone())
     }
 }
