@@ -95,8 +95,7 @@ fn softmax(simulator: &Simulator, size: [usize; 2]) -> Result<Run, Box<dyn Error
     let args = RowSoftmaxArgs { x: x.as_slice(), out: out.as_mut_slice(), rows: rows as i32, columns: columns as i32 };
     let report = instance.launch(simulator, args)?;
     let error = largest_error(&x, &out, columns);
-    // The comparison is this way round because a NaN must not pass.
-    if !(error <= TOLERANCE) {
+    if error.is_nan() || error > TOLERANCE {
         return Err(format!("{rows} x {columns}: relative error {error:.1e}, at most {TOLERANCE:.0e} is right").into());
     }
     Ok(Run { name: instance.name(), size, error, counters: report.counters.unwrap_or_default() })
@@ -123,7 +122,10 @@ fn largest_error(x: &[f32], out: &[f32], columns: usize) -> f64 {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("{:<8} {:>5} {:>8} {:>10} {:>13} {:>9}", "instance", "rows", "columns", "error", "instructions", "shuffles");
+    println!(
+        "{:<8} {:>5} {:>8} {:>10} {:>13} {:>9}",
+        "instance", "rows", "columns", "error", "instructions", "shuffles"
+    );
     for run in check()? {
         let ([rows, columns], counters) = (run.size, &run.counters);
         let (instructions, shuffles) = (counters.instructions(), counters.shuffle);

@@ -81,7 +81,15 @@ const fn parent(a: &Layout, b: &Layout, whole: Shape) -> Result<Layout, Error> {
     if a.register_bits() != b.register_bits() {
         return Err(Error::Parents { left: a.register_bits(), right: b.register_bits() });
     }
-    a.embedded(&whole).plus(&b.embedded(&whole)).complete().check()
+    let parent = a.embedded(&whole).join(&b.embedded(&whole));
+    // Where both move along one dimension, or one moves where the other doesn't, there is no such layout.
+    if let Some(difference) = a.difference(&parent.collapse_to(&a.shape())) {
+        return Err(Error::Broadcast { difference });
+    }
+    if let Some(difference) = b.difference(&parent.collapse_to(&b.shape())) {
+        return Err(Error::Broadcast { difference });
+    }
+    parent.complete().check()
 }
 
 /// The shape that two shapes of one rank broadcast to.

@@ -14,9 +14,7 @@ mod op;
 mod text;
 mod verify;
 
-pub use op::{
-    BinaryOp, CompareOp, Memory, Op, OpKind, Pointer, ReduceOp, TileType, UnaryOp, Value, MAX_ASM_ARGS,
-};
+pub use op::{BinaryOp, CompareOp, MAX_ASM_ARGS, Memory, Op, OpKind, Pointer, ReduceOp, TileType, UnaryOp, Value};
 pub use verify::VerifyError;
 
 use crate::lang::{Trace, TraceError};

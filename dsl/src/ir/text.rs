@@ -91,7 +91,9 @@ fn operation(op: &Op) -> String {
         OpKind::Store { .. } => named("store"),
         OpKind::Relabel(_) => named("relabel"),
         OpKind::Broadcast(_) => named("broadcast"),
-        OpKind::Reduce(reduce, a, axis) => format!("reduce {} {} axis {axis}", format!("{reduce:?}").to_lowercase(), v(a)),
+        OpKind::Reduce(reduce, a, axis) => {
+            format!("reduce {} {} axis {axis}", format!("{reduce:?}").to_lowercase(), v(a))
+        }
         OpKind::Convert(_) => named("convert"),
         OpKind::Allocate(ref place) => format!("allocate {}", memory(place)),
         OpKind::SharedStore(ref place, value) => format!("store {} to {}", v(value), memory(place)),

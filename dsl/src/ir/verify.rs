@@ -199,9 +199,13 @@ impl OpKind {
             | OpKind::Carry(a)
             | OpKind::If(a) => vec![a],
             OpKind::Binary(_, a, b) | OpKind::Compare(_, a, b) | OpKind::Merge(a, b) => vec![a, b],
-            OpKind::Select(a, b, c) | OpKind::Fma(a, b, c) | OpKind::Mma(a, b, c) | OpKind::Dot(a, b, c) => vec![a, b, c],
+            OpKind::Select(a, b, c) | OpKind::Fma(a, b, c) | OpKind::Mma(a, b, c) | OpKind::Dot(a, b, c) => {
+                vec![a, b, c]
+            }
             OpKind::Load { pointer, mask, other } => [Some(pointer), mask, other].into_iter().flatten().collect(),
-            OpKind::Store { pointer, value, mask } => [Some(pointer), Some(value), mask].into_iter().flatten().collect(),
+            OpKind::Store { pointer, value, mask } => {
+                [Some(pointer), Some(value), mask].into_iter().flatten().collect()
+            }
             OpKind::Allocate(memory) | OpKind::SharedLoad(memory) => memory.offset.into_iter().collect(),
             OpKind::SharedStore(memory, value) => memory.offset.into_iter().chain([value]).collect(),
             OpKind::Asm { args, count, .. } => args[..count as usize].to_vec(),

@@ -91,11 +91,19 @@ impl Lowering<'_> {
         let body = self.emit.suspend();
         let (regs, own) = self.variables(&held, &ty);
         self.emit.resume(body);
+        let divisor = self.common_divisor(&held).min(self.divisors.get(&name).copied().unwrap_or(u32::MAX));
+        self.divisors.insert(name, divisor);
         for &reg in &regs {
             self.emit.survives(reg);
+            self.emit.set_divisor(reg, divisor);
         }
         self.define(own);
         self.innermost_loop().carried.insert(name, regs);
+    }
+
+    /// A power of two that divides all of a value's elements, where they are integers.
+    fn common_divisor(&self, held: &[Num]) -> u32 {
+        held.iter().map(|&num| self.emit.divisor_of(num)).min().unwrap_or(1)
     }
 
     /// Whether the loop hands a carried value on as it is.
@@ -141,6 +149,11 @@ impl Lowering<'_> {
         if carried == next {
             self.values.push(held);
             return;
+        }
+        let kept = self.common_divisor(&held);
+        if kept < self.divisors[&carried] {
+            self.divisors.insert(carried, kept);
+            self.divisors_hold = false;
         }
         let ty = *self.function.type_of(carried);
         let dtype = stored_type(&ty);

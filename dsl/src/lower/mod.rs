@@ -94,12 +94,18 @@ pub fn lower(instance: &str, function: &Function, target: Target) -> Result<Prog
         let (kernel, limit, sm) = (instance.to_owned(), target.threads, target.sm);
         return Err(LowerError::Threads { kernel, threads, limit, sm });
     }
-    let mut lowering = Lowering::new(instance, function, target);
-    for op in &function.ops {
-        lowering.emit.locate(op.at);
-        lowering.operation(op)?;
+    let mut divisors = HashMap::new();
+    loop {
+        let mut lowering = Lowering::new(instance, function, target, divisors);
+        for op in &function.ops {
+            lowering.emit.locate(op.at);
+            lowering.operation(op)?;
+        }
+        if lowering.divisors_hold {
+            return lowering.finish(threads);
+        }
+        divisors = lowering.divisors;
     }
-    lowering.finish(threads)
 }
 
 /// What a thread holds of a value, by register index.
@@ -121,10 +127,14 @@ struct Lowering<'f> {
     scratch_used: bool,
     open: Vec<control::Bracket>,
     position: usize,
+    /// What is taken to divide each carried value: at first whatever divides it before the loop. Where the loop breaks
+    /// that, lowering begins again with what it keeps.
+    divisors: HashMap<Value, u32>,
+    divisors_hold: bool,
 }
 
 impl<'f> Lowering<'f> {
-    fn new(instance: &'f str, function: &'f Function, target: Target) -> Self {
+    fn new(instance: &'f str, function: &'f Function, target: Target, divisors: HashMap<Value, u32>) -> Self {
         Lowering {
             instance,
             function,
@@ -139,6 +149,8 @@ impl<'f> Lowering<'f> {
             scratch_used: false,
             open: Vec::new(),
             position: 0,
+            divisors,
+            divisors_hold: true,
         }
     }
 

@@ -76,7 +76,12 @@ impl Simulator {
             }
             let bytes = arg.buffer().map_or(0, |buffer| buffer.len() as u64);
             if bytes > LARGEST {
-                return Err(SimError::BufferSize { kernel: kernel(), parameter: param.name.clone(), bytes, limit: LARGEST });
+                return Err(SimError::BufferSize {
+                    kernel: kernel(),
+                    parameter: param.name.clone(),
+                    bytes,
+                    limit: LARGEST,
+                });
             }
         }
         Ok(())

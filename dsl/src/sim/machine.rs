@@ -8,11 +8,11 @@ use super::program::{Condition, Instruction, Kind, Program};
 use super::race::{Conflict, SharedMemory};
 use super::report::{Direction, Fault, FaultKind, Position, RaceAccess, SimError, statement_text};
 use super::step;
-use super::warp::{FULL, Warp};
+use super::warp::Warp;
 use crate::ptx::Special;
 
-/// Instructions that a warp may run: a guard against loops that don't end.
-const BUDGET: u64 = 1 << 32;
+/// Instructions that a warp may run, some seconds' worth: a guard against loops that don't end.
+const BUDGET: u64 = 1 << 26;
 
 /// A launch.
 pub(super) struct Launch<'a> {
@@ -87,7 +87,12 @@ pub(super) struct Block<'a> {
 }
 
 /// What went wrong in which lane.
-pub(super) type Stop = (u32, FaultKind);
+pub(super) type Stop = Box<(u32, FaultKind)>;
+
+/// Something that went wrong in a lane.
+pub(super) fn stop(lane: u32, kind: FaultKind) -> Stop {
+    Box::new((lane, kind))
+}
 
 impl<'a> Block<'a> {
     fn new(launch: &'a Launch<'a>, block: [u32; 3]) -> Self {
@@ -145,7 +150,7 @@ impl<'a> Block<'a> {
             warp.pc = pc + 1;
             self.check(warp, instruction, mask)
                 .and_then(|()| if mask == 0 { Ok(()) } else { step::step(self, warp, instruction, mask) })
-                .map_err(|(lane, kind)| self.fault(pc, warp.index * 32 + lane, kind))?;
+                .map_err(|stop| self.fault(pc, warp.index * 32 + stop.0, stop.1))?;
             for &register in &instruction.writes {
                 warp.written[register as usize] |= mask;
             }
@@ -158,11 +163,14 @@ impl<'a> Block<'a> {
         for &register in &instruction.reads {
             let missing = mask & !warp.written[register as usize];
             if missing != 0 {
-                return Err((missing.trailing_zeros(), FaultKind::Unwritten { register: self.register_name(register) }));
+                return Err(stop(
+                    missing.trailing_zeros(),
+                    FaultKind::Unwritten { register: self.register_name(register) },
+                ));
             }
         }
         if warp.executed > BUDGET {
-            return Err((warp.mask.trailing_zeros(), FaultKind::Budget { limit: BUDGET }));
+            return Err(stop(warp.mask.trailing_zeros(), FaultKind::Budget { limit: BUDGET }));
         }
         Ok(())
     }
@@ -247,8 +255,7 @@ impl Program {
 /// The lanes that a mask operand names; it must be the same in all lanes that run.
 pub(super) fn members(mask: u32, active: u32) -> Result<u32, Stop> {
     if active & mask != mask {
-        return Err((active.trailing_zeros(), FaultKind::InactiveLanes { active, needed: mask }));
+        return Err(stop(active.trailing_zeros(), FaultKind::InactiveLanes { active, needed: mask }));
     }
-    debug_assert!(active != 0 && mask <= FULL);
     Ok(mask)
 }

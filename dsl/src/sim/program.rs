@@ -47,29 +47,125 @@ pub(super) struct Condition {
 /// What an instruction does, on slots.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
-    Mov { dst: Slot, src: Slot },
-    MovPredicate { dst: u32, src: u32 },
-    Pack { dst: Slot, parts: Vec<Slot>, bits: u32 },
-    Unpack { parts: Vec<Option<Slot>>, src: Slot, bits: u32 },
-    Alu { op: Alu, ty: Type, rounding: Option<Rounding>, ftz: bool, sat: bool, dst: Slot, args: [Slot; 4], count: usize },
-    Logic { op: Alu, dst: u32, args: [u32; 2] },
-    Setp { compare: Compare, ty: Type, dst: u32, a: Slot, b: Slot, combine: Option<(Combine, Condition)> },
-    Selp { dst: Slot, a: Slot, b: Slot, predicate: u32 },
-    Cvt { to: Type, from: Type, rounding: Option<Rounding>, sat: bool, dst: Slot, src: Slot },
-    LoadParam { dst: Slot, index: usize, offset: i64 },
-    Load { space: Space, ty: Type, dst: Vec<Slot>, place: Place },
-    Store { space: Space, ty: Type, src: Vec<Slot>, place: Place },
-    Atom { op: Atomic, space: Space, ty: Type, dst: Option<Slot>, place: Place, args: Vec<Slot> },
-    Branch { target: u32 },
+    Mov {
+        dst: Slot,
+        src: Slot,
+    },
+    MovPredicate {
+        dst: u32,
+        src: u32,
+    },
+    Pack {
+        dst: Slot,
+        parts: Vec<Slot>,
+        bits: u32,
+    },
+    Unpack {
+        parts: Vec<Option<Slot>>,
+        src: Slot,
+        bits: u32,
+    },
+    Alu {
+        op: Alu,
+        ty: Type,
+        rounding: Option<Rounding>,
+        ftz: bool,
+        sat: bool,
+        dst: Slot,
+        args: [Slot; 4],
+        count: usize,
+    },
+    Logic {
+        op: Alu,
+        dst: u32,
+        args: [u32; 2],
+    },
+    Setp {
+        compare: Compare,
+        ty: Type,
+        dst: u32,
+        a: Slot,
+        b: Slot,
+        combine: Option<(Combine, Condition)>,
+    },
+    Selp {
+        dst: Slot,
+        a: Slot,
+        b: Slot,
+        predicate: u32,
+    },
+    Cvt {
+        to: Type,
+        from: Type,
+        rounding: Option<Rounding>,
+        sat: bool,
+        dst: Slot,
+        src: Slot,
+    },
+    LoadParam {
+        dst: Slot,
+        index: usize,
+        offset: i64,
+    },
+    Load {
+        space: Space,
+        ty: Type,
+        dst: Vec<Slot>,
+        place: Place,
+    },
+    Store {
+        space: Space,
+        ty: Type,
+        src: Vec<Slot>,
+        place: Place,
+    },
+    Atom {
+        op: Atomic,
+        space: Space,
+        ty: Type,
+        dst: Option<Slot>,
+        place: Place,
+        args: Vec<Slot>,
+    },
+    Branch {
+        target: u32,
+    },
     Exit,
     Trap,
-    Barrier { id: u32 },
-    WarpSync { mask: Slot },
+    Barrier {
+        id: u32,
+    },
+    WarpSync {
+        mask: Slot,
+    },
     Nothing,
-    Shuffle { mode: Shuffle, dst: Slot, in_range: Option<u32>, src: Slot, lane: Slot, clamp: Slot, mask: Slot },
-    Vote { mode: Vote, dst: VoteResult, src: Condition, mask: Slot },
-    ActiveMask { dst: Slot },
-    Mma { a_row: bool, b_row: bool, half: bool, d: Vec<Slot>, a: [Slot; 2], b: [Slot; 2], c: Vec<Slot> },
+    Shuffle {
+        mode: Shuffle,
+        dst: Slot,
+        in_range: Option<u32>,
+        src: Slot,
+        lane: Slot,
+        clamp: Slot,
+        mask: Slot,
+    },
+    Vote {
+        mode: Vote,
+        dst: VoteResult,
+        src: Condition,
+        mask: Slot,
+    },
+    ActiveMask {
+        dst: Slot,
+    },
+    Mma {
+        a_row: bool,
+        b_row: bool,
+        half: bool,
+        d: Vec<Slot>,
+        a: [Slot; 2],
+        b: [Slot; 2],
+        c: Vec<Slot>,
+    },
 }
 
 /// Where a vote's result goes.
@@ -239,7 +335,9 @@ impl<'m> Decoder<'m> {
             Op::Mov { dst, src, .. } if dst.class == Class::Pred => {
                 Kind::MovPredicate { dst: dst.index, src: self.predicate(src)? }
             }
-            Op::Mov { dst, src, .. } => Kind::Mov { dst: self.slot(*dst), src: self.operand(src, wide_class(dst.class))? },
+            Op::Mov { dst, src, .. } => {
+                Kind::Mov { dst: self.slot(*dst), src: self.operand(src, wide_class(dst.class))? }
+            }
             Op::Pack { ty, dst, parts } => {
                 let bits = 8 * super::report::type_bytes(*ty) / parts.len() as u32;
                 Kind::Pack { dst: self.slot(*dst), parts: self.operands(parts, bits > 32)?, bits }
@@ -273,6 +371,11 @@ impl<'m> Decoder<'m> {
             Op::Cvt { rounding, sat, to, from, dst, src, .. } => {
                 let src = self.operand(src, wide_type(*from))?;
                 Kind::Cvt { to: *to, from: *from, rounding: *rounding, sat: *sat, dst: self.slot(*dst), src }
+            }
+            Op::Cvta { space: Space::Shared, .. } => {
+                return Err(
+                    self.malformed("generic addresses of shared memory can't be simulated (a limit of the simulator)")
+                );
             }
             Op::Cvta { dst, src, .. } => Kind::Mov { dst: self.slot(*dst), src: self.operand(src, true)? },
             _ => return self.effect(op),
@@ -323,12 +426,18 @@ impl<'m> Decoder<'m> {
             },
             Op::Vote { mode, dst, src, mask } => {
                 let mask = self.operand(mask, false)?;
-                let result = if dst.class == Class::Pred { VoteResult::Predicate(dst.index) } else { VoteResult::Word(self.slot(*dst)) };
+                let result = if dst.class == Class::Pred {
+                    VoteResult::Predicate(dst.index)
+                } else {
+                    VoteResult::Word(self.slot(*dst))
+                };
                 Kind::Vote { mode: *mode, dst: result, src: condition(src), mask }
             }
             Op::Mma { shape, a_row, b_row, types, d, a, b, c } => {
                 if shape != "m8n8k4" || types[1] != Type::F16 || types[0] != types[3] {
-                    return Err(self.malformed(&format!("mma.{shape} of these types, which the simulator doesn't have")));
+                    return Err(
+                        self.malformed(&format!("mma.{shape} of these types, which the simulator doesn't have"))
+                    );
                 }
                 let pair = |own: &Self, regs: &[Reg]| match regs {
                     [x, y] => Ok([own.slot(*x), own.slot(*y)]),
@@ -413,7 +522,7 @@ impl<'m> Decoder<'m> {
     fn fresh(&mut self, wide: bool) -> Slot {
         let count = if wide { &mut self.program.longs } else { &mut self.program.words };
         *count += 1;
-        Slot(*count as u32 - 1 | if wide { WIDE } else { 0 })
+        Slot((*count as u32 - 1) | if wide { WIDE } else { 0 })
     }
 
     fn slot(&self, reg: Reg) -> Slot {
@@ -495,9 +604,7 @@ fn registers(op: &Op) -> (Vec<Reg>, Vec<Reg>) {
             (reads, vec![*dst])
         }
         Op::Ld { dst, address, .. } => (of(&[&address.base]), dst.clone()),
-        Op::St { src, address, .. } => {
-            (of(&src.iter().chain([&address.base]).collect::<Vec<_>>()), Vec::new())
-        }
+        Op::St { src, address, .. } => (of(&src.iter().chain([&address.base]).collect::<Vec<_>>()), Vec::new()),
         Op::Atom { dst, address, args, .. } => {
             (of(&args.iter().chain([&address.base]).collect::<Vec<_>>()), dst.iter().copied().collect())
         }
@@ -521,15 +628,18 @@ fn registers(op: &Op) -> (Vec<Reg>, Vec<Reg>) {
 }
 
 fn group_of(op: &Op) -> Group {
-    let float = |ty: &Type| {
-        matches!(ty, Type::F16 | Type::F16x2 | Type::BF16 | Type::BF16x2 | Type::F32 | Type::F64)
-    };
+    let float = |ty: &Type| matches!(ty, Type::F16 | Type::F16x2 | Type::BF16 | Type::BF16x2 | Type::F32 | Type::F64);
     match op {
-        Op::Alu { op, .. } if matches!(op, Alu::Ex2 | Alu::Lg2 | Alu::Rcp | Alu::Sqrt | Alu::Rsqrt | Alu::Sin | Alu::Cos | Alu::Tanh) => {
-            Group::Special
-        }
+        Op::Alu {
+            op: Alu::Ex2 | Alu::Lg2 | Alu::Rcp | Alu::Sqrt | Alu::Rsqrt | Alu::Sin | Alu::Cos | Alu::Tanh,
+            ..
+        } => Group::Special,
         Op::Alu { ty, .. } | Op::Setp { ty, .. } | Op::Selp { ty, .. } => {
-            if float(ty) { Group::Float } else { Group::Integer }
+            if float(ty) {
+                Group::Float
+            } else {
+                Group::Integer
+            }
         }
         Op::Pack { .. } | Op::Unpack { .. } => Group::Integer,
         Op::Cvt { .. } => Group::Conversion,

@@ -5,28 +5,80 @@
 //! different instructions of one warp are taken as ordered; what is left between them is one instruction that writes
 //! different values to one byte. So a byte races when, between two barriers, one warp writes it and another touches it.
 //!
-//! For each word the record says which warps wrote and read each of its bytes since the last barrier, and which bytes have
-//! been written at all: a read of others is an error too.
+//! Atomics are ordered against one another, but not against another warp's plain accesses.
+//!
+//! For each byte the record says which warp wrote it and which read it since the last barrier, and where; for each word,
+//! which bytes have been written at all: a read of others is an error too.
 
 /// Several warps, in place of a warp's number.
 const SEVERAL: u8 = u8::MAX;
 
-/// What is known of a word's four bytes.
+/// What is known of a word.
 #[derive(Clone, Copy, Debug, Default)]
 struct Record {
     /// Between which barriers the rest holds.
     epoch: u32,
-    /// For each byte the warp that wrote it, plus 1; 0 is none.
-    writers: [u8; 4],
-    /// For each byte the warp that read it, plus 1, or [`SEVERAL`].
-    readers: [u8; 4],
+    bytes: [ByteRecord; 4],
+    /// The warp that made an atomic access, plus 1, or [`SEVERAL`]; 0 is none.
+    updater: u8,
+    update_at: u32,
     /// Bytes that have been written at all, a bit each.
     written: u8,
+    /// The last instruction that wrote, by its number in the run, and the bytes that it wrote.
+    stamp: u64,
+    fresh: u8,
+}
+
+/// What is known of a byte: the warp that wrote it, plus 1; that which read it, plus 1, or [`SEVERAL`]; the places of their
+/// last instructions; the lane that wrote. 0 is none.
+#[derive(Clone, Copy, Debug, Default)]
+struct ByteRecord {
+    writer: u8,
+    reader: u8,
+    lane: u8,
     write_at: u32,
     read_at: u32,
-    /// The last instruction that wrote, by its number in the run.
-    stamp: u64,
-    lane: u8,
+}
+
+impl Record {
+    /// Fails if a warp other than `own` made an atomic access.
+    #[inline]
+    fn updated_by_others(&self, own: u8) -> Result<(), Conflict> {
+        if self.updater == 0 || self.updater == own {
+            return Ok(());
+        }
+        Err(Conflict::Race { warp: number(self.updater), at: self.update_at, wrote: true })
+    }
+}
+
+impl ByteRecord {
+    /// Fails if a warp other than `own` wrote it.
+    #[inline]
+    fn written_by_others(&self, own: u8) -> Result<(), Conflict> {
+        if self.writer == 0 || self.writer == own {
+            return Ok(());
+        }
+        Err(Conflict::Race { warp: number(self.writer), at: self.write_at, wrote: true })
+    }
+
+    /// Fails if a warp other than `own` read it.
+    #[inline]
+    fn read_by_others(&self, own: u8) -> Result<(), Conflict> {
+        if self.reader == 0 || self.reader == own {
+            return Ok(());
+        }
+        Err(Conflict::Race { warp: number(self.reader), at: self.read_at, wrote: false })
+    }
+}
+
+/// A record's warp once more, or both.
+#[inline]
+fn joined(record: u8, own: u8) -> u8 {
+    if record == 0 || record == own { own } else { SEVERAL }
+}
+
+fn number(record: u8) -> Option<u32> {
+    (record != SEVERAL).then(|| u32::from(record) - 1)
 }
 
 /// What an access runs into.
@@ -109,60 +161,68 @@ impl SharedMemory {
 
     #[inline]
     fn read_word(&mut self, word: usize, selected: u8, who: Accessor) -> Result<u32, Conflict> {
+        let own = who.warp as u8 + 1;
         let record = self.record(word);
         if record.written & selected != selected {
             return Err(Conflict::Unwritten);
         }
-        let own = who.warp as u8 + 1;
-        for byte in (0..4).filter(|byte| selected >> byte & 1 == 1) {
-            let writer = record.writers[byte];
-            if writer != 0 && writer != own {
-                return Err(Conflict::Race { warp: Some(u32::from(writer) - 1), at: record.write_at, wrote: true });
-            }
-            let reader = &mut record.readers[byte];
-            *reader = if *reader == 0 || *reader == own { own } else { SEVERAL };
+        record.updated_by_others(own)?;
+        for byte in selected_bytes(&mut record.bytes, selected) {
+            byte.written_by_others(own)?;
+            (byte.reader, byte.read_at) = (joined(byte.reader, own), who.at);
         }
-        record.read_at = who.at;
         Ok(self.words[word])
     }
 
     #[inline]
     fn write_word(&mut self, word: usize, selected: u8, mask: u32, value: u32, who: Accessor) -> Result<(), Conflict> {
-        let old = self.words[word];
+        let (old, own) = (self.words[word], who.warp as u8 + 1);
+        let new = old & !mask | value & mask;
         let record = self.record(word);
-        let own = who.warp as u8 + 1;
-        let again = record.stamp == who.stamp;
-        for byte in (0..4).filter(|byte| selected >> byte & 1 == 1) {
-            let (writer, reader) = (record.writers[byte], record.readers[byte]);
-            if writer != 0 && writer != own {
-                return Err(Conflict::Race { warp: Some(u32::from(writer) - 1), at: record.write_at, wrote: true });
+        record.updated_by_others(own)?;
+        let again = if record.stamp == who.stamp { record.fresh & selected } else { 0 };
+        let changed = old ^ new;
+        for (i, byte) in record.bytes.iter_mut().enumerate().filter(|(i, _)| selected >> i & 1 == 1) {
+            byte.written_by_others(own)?;
+            byte.read_by_others(own)?;
+            if again >> i & 1 == 1 && changed >> (8 * i) & 0xff != 0 {
+                return Err(Conflict::SameInstruction { lane: byte.lane.into() });
             }
-            if reader != 0 && reader != own {
-                let warp = (reader != SEVERAL).then(|| u32::from(reader) - 1);
-                return Err(Conflict::Race { warp, at: record.read_at, wrote: false });
-            }
-            let bits = 0xff << (byte * 8);
-            if again && writer == own && old & bits != value & bits && record.lane != who.lane as u8 {
-                return Err(Conflict::SameInstruction { lane: u32::from(record.lane) });
-            }
-            record.writers[byte] = own;
+            (byte.writer, byte.write_at, byte.lane) = (own, who.at, who.lane as u8);
         }
+        record.fresh = selected | if record.stamp == who.stamp { record.fresh } else { 0 };
+        record.stamp = who.stamp;
         record.written |= selected;
-        (record.write_at, record.stamp, record.lane) = (who.at, who.stamp, who.lane as u8);
-        self.words[word] = old & !mask | value & mask;
+        self.words[word] = new;
         Ok(())
     }
 
-    /// Replaces 4 bytes by a function of them and gives the old ones. Atomics don't race with one another.
-    pub(super) fn update(&mut self, address: u32, function: impl Fn(u32) -> u32) -> Result<u32, Conflict> {
-        let word = (address / 4) as usize;
-        if self.records[word].written != 0b1111 {
+    /// Replaces 4 bytes by a function of them and gives the old ones: an atomic access.
+    pub(super) fn update(
+        &mut self,
+        address: u32,
+        function: impl Fn(u32) -> u32,
+        who: Accessor,
+    ) -> Result<u32, Conflict> {
+        let (word, own) = ((address / 4) as usize, who.warp as u8 + 1);
+        let record = self.record(word);
+        if record.written != 0b1111 {
             return Err(Conflict::Unwritten);
         }
+        for byte in &record.bytes {
+            byte.written_by_others(own)?;
+            byte.read_by_others(own)?;
+        }
+        (record.updater, record.update_at) = (joined(record.updater, own), who.at);
         let old = self.words[word];
         self.words[word] = function(old);
         Ok(old)
     }
+}
+
+#[inline]
+fn selected_bytes(bytes: &mut [ByteRecord; 4], selected: u8) -> impl Iterator<Item = &mut ByteRecord> {
+    bytes.iter_mut().enumerate().filter(move |(i, _)| selected >> i & 1 == 1).map(|(_, byte)| byte)
 }
 
 #[cfg(test)]
@@ -213,5 +273,27 @@ mod tests {
         memory.write(0, 4, 5, who(0, 1, 1)).unwrap();
         assert_eq!(memory.write(0, 4, 6, who(0, 2, 1)), Err(Conflict::SameInstruction { lane: 1 }));
         memory.write(0, 4, 6, who(0, 2, 2)).unwrap();
+        // Each byte is held against what the instruction itself wrote to it, not to its neighbours.
+        memory.write(0, 2, 7, who(0, 0, 3)).unwrap();
+        memory.write(2, 2, 8, who(0, 1, 3)).unwrap();
+        assert_eq!(memory.write(0, 2, 9, who(0, 2, 3)), Err(Conflict::SameInstruction { lane: 0 }));
+    }
+
+    #[test]
+    fn atomics_race_with_plain_accesses_of_others() {
+        let mut memory = SharedMemory::new(16);
+        memory.write(0, 4, 1, who(0, 0, 1)).unwrap();
+        let race = |warp, wrote| Err(Conflict::Race { warp, at: 7, wrote });
+        assert_eq!(memory.update(0, |old| old + 1, who(0, 0, 2)), Ok(1));
+        assert_eq!(memory.update(0, |old| old + 1, who(1, 0, 3)), race(Some(0), true));
+        memory.barrier();
+        memory.update(0, |old| old + 1, who(0, 0, 4)).unwrap();
+        assert_eq!(memory.read(0, 4, who(0, 0, 5)), Ok(3));
+        assert_eq!(memory.update(0, |old| old + 1, who(1, 0, 6)), race(Some(0), false));
+        memory.barrier();
+        memory.update(0, |old| old + 1, who(0, 0, 7)).unwrap();
+        memory.update(0, |old| old + 1, who(1, 0, 8)).unwrap();
+        let race = Conflict::Race { warp: None, at: 7, wrote: true };
+        assert_eq!(memory.read(0, 4, who(1, 0, 9)), Err(race));
     }
 }

@@ -67,7 +67,9 @@ pub enum SimError {
         found: u32,
     },
     /// A buffer that has no room between two others.
-    #[error("the argument for parameter `{parameter}` of kernel `{kernel}` has {bytes} bytes; the simulator takes less than {limit}")]
+    #[error(
+        "the argument for parameter `{parameter}` of kernel `{kernel}` has {bytes} bytes; the simulator takes less than {limit}"
+    )]
     BufferSize {
         /// The kernel.
         kernel: String,
@@ -332,9 +334,9 @@ impl fmt::Display for FaultKind {
             | FaultKind::ReadOnly { .. }
             | FaultKind::Misaligned { .. }
             | FaultKind::Null { .. } => self.global(f),
-            FaultKind::SharedOutOfBounds { .. }
-            | FaultKind::SharedUnwritten { .. }
-            | FaultKind::SharedRace { .. } => self.shared(f),
+            FaultKind::SharedOutOfBounds { .. } | FaultKind::SharedUnwritten { .. } | FaultKind::SharedRace { .. } => {
+                self.shared(f)
+            }
             _ => self.control(f),
         }
     }
@@ -410,7 +412,10 @@ impl FaultKind {
             FaultKind::Trap { message: None } => f.write_str("stops the program"),
             FaultKind::Unwritten { register } => write!(f, "reads {register}, which was never written"),
             FaultKind::Budget { limit } => {
-                write!(f, "is past the {limit} instructions that a warp may run in the simulator; is there a loop that doesn't end?")
+                write!(
+                    f,
+                    "is past the {limit} instructions that a warp may run in the simulator; is there a loop that doesn't end?"
+                )
             }
             FaultKind::Unsupported { what } => write!(f, "can't be simulated: {what} (a limit of the simulator)"),
             _ => Ok(()),

@@ -154,6 +154,15 @@ impl Warp {
         }
     }
 
+    /// One lane of [`Warp::bits`].
+    #[inline]
+    pub(super) fn lane(&self, slot: Slot, lane: usize) -> u64 {
+        match slot.wide() {
+            true => self.longs[slot.index()][lane],
+            false => self.words[slot.index()][lane].into(),
+        }
+    }
+
     #[inline]
     pub(super) fn set_word(&mut self, slot: Slot, mask: u32, value: &Lanes32) {
         blend(&mut self.words[slot.index()], mask, value);

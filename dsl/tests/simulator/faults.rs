@@ -21,7 +21,8 @@ fn ends(message: &str, end: &str) {
 
 #[test]
 fn a_fault_names_kernel_line_block_thread_and_instruction() {
-    let body = ".loc 1 12 9\nmul.wide.u32 %rd1, %r0, 4;\nadd.s64 %rd1, %rd1, %rd0;\n.loc 1 13 5\nst.global.u32 [%rd1], %r0;";
+    let body =
+        ".loc 1 12 9\nmul.wide.u32 %rd1, %r0, 4;\nadd.s64 %rd1, %rd1, %rd0;\n.loc 1 13 5\nst.global.u32 [%rd1], %r0;";
     let message = message(Launch { blocks: 1, threads: 96, shared: 0 }, body);
     assert_eq!(
         message,
@@ -32,7 +33,10 @@ fn a_fault_names_kernel_line_block_thread_and_instruction() {
 
 #[test]
 fn reads_before_a_buffer() {
-    ends(&message(Launch::threads(1), "ld.global.u64 %rd1, [%rd0+-24];"), "24 bytes before the start of parameter `out`, which has 256 bytes");
+    ends(
+        &message(Launch::threads(1), "ld.global.u64 %rd1, [%rd0+-24];"),
+        "24 bytes before the start of parameter `out`, which has 256 bytes",
+    );
 }
 
 #[test]
@@ -71,13 +75,23 @@ fn null_pointers() {
 #[test]
 fn misaligned_accesses() {
     ends(&message(Launch::threads(1), "ld.global.u32 %r1, [%rd0+6];"), "which is 2 past a multiple of 4");
-    ends(&message(shared(1), "mov.u32 %r1, 8;\nst.shared.v4.b32 [%r1], {%r0, %r0, %r0, %r0};"), "16 bytes of shared memory at 0x8, which is 8 past a multiple of 16");
+    ends(
+        &message(shared(1), "mov.u32 %r1, 8;\nst.shared.v4.b32 [%r1], {%r0, %r0, %r0, %r0};"),
+        "16 bytes of shared memory at 0x8, which is 8 past a multiple of 16",
+    );
 }
 
 #[test]
 fn shared_memory_out_of_bounds() {
-    ends(&message(shared(1), "st.shared.u32 [dynamic+256], %r0;"), "writes 4 bytes of shared memory at 0x100; the block has 256 bytes");
-    ends(&message(shared(1), "mov.u32 %r1, -4;\nld.shared.u32 %r2, [%r1];"), "reads 4 bytes of shared memory at 0xfffffffc; the block has 256 bytes");
+    ends(
+        &message(shared(1), "st.shared.u32 [dynamic+256], %r0;"),
+        "writes 4 bytes of shared memory at 0x100; the block has 256 bytes",
+    );
+    ends(&message(shared(1), "mov.u64 %rd1, -4;\nld.shared.u32 %r2, [%rd1];"), "the block has 256 bytes");
+    ends(
+        &message(shared(1), "mov.u32 %r1, -4;\nld.shared.u32 %r2, [%r1];"),
+        "reads 4 bytes of shared memory at 0xfffffffc; the block has 256 bytes",
+    );
 }
 
 #[test]
@@ -87,36 +101,40 @@ fn shared_memory_that_nobody_wrote() {
     ends(&message(shared(1), &body), "reads 4 bytes of shared memory at 0x0, which no thread of the block has written");
 }
 
-/// Thread t writes word t of shared memory, then reads the word of thread t ^ 32.
-fn exchange(between: &str) -> String {
+/// Every thread writes its word of shared memory; a barrier; then warp 0 does `first` and warp 1 `second`, where `%r1` is
+/// the address of the thread's word and `%r2` that of the other warp's.
+fn two_warps(first: &str, second: &str) -> String {
     format!(
-        ".loc 1 3 1\nshl.b32 %r1, %r0, 2;\nst.shared.b32 [%r1], %r0;\n{between}\n.loc 1 4 1\nxor.b32 %r2, %r1, 128;\nld.shared.b32 %r3, [%r2];\n{}",
-        store("%r3")
+        "shl.b32 %r1, %r0, 2;\nxor.b32 %r2, %r1, 128;\nst.shared.b32 [%r1], %r0;\nbar.sync 0;\nsetp.lt.u32 %p1, %r0, 32;\n\
+         .loc 1 7 2\n@%p1 {first}\n.loc 1 9 4\n@!%p1 {second}\nbar.sync 0;"
     )
 }
 
 #[test]
 fn a_read_races_with_a_write() {
-    // With the whole of it written once, so that only the order is wrong.
-    let body = exchange("bar.sync 0;\n.loc 1 7 2\nst.shared.b32 [%r1], %r0;");
-    let fault = shared(64).fault(&body);
-    let FaultKind::SharedRace { address, first, second } = &fault.kind else { panic!("{fault}") };
-    assert_eq!((*address, first.warp, second.warp), (0, 0, 1));
-    let text = fault.to_string();
+    let body = two_warps("st.shared.b32 [%r1], %r0;", "ld.shared.b32 %r3, [%r2];");
     ends(
-        &text,
-        "races for the byte of shared memory at 0x0: warp 0 writes it with `st.shared.b32 [%r1], %r0;` at kernel.rs:7:2, and \
-         warp 1 reads it with `ld.shared.b32 %r3, [%r2];` at kernel.rs:4:1, with no barrier between",
+        &message(shared(64), &body),
+        "thread 32: `@!%p1 ld.shared.b32 %r3, [%r2];` races for the byte of shared memory at 0x0: warp 0 writes it with \
+         `@%p1 st.shared.b32 [%r1], %r0;` at kernel.rs:7:2, and warp 1 reads it with `@!%p1 ld.shared.b32 %r3, [%r2];` at \
+         kernel.rs:9:4, with no barrier between",
     );
-    assert_eq!(shared(64).words(&exchange("bar.sync 0;"), 64)[3], 35);
 }
 
 #[test]
 fn a_write_races_with_a_read() {
-    let body = format!("{}\nst.shared.b32 [%r1], %r3;", exchange("bar.sync 0;"));
-    let fault = shared(64).fault(&body);
-    let FaultKind::SharedRace { first, second, .. } = &fault.kind else { panic!("{fault}") };
-    assert!(first.instruction.starts_with("ld.shared") && second.instruction.starts_with("st.shared"), "{fault}");
+    let body = two_warps("ld.shared.b32 %r3, [%r2];", "st.shared.b32 [%r1], %r0;");
+    ends(
+        &message(shared(64), &body),
+        "at 0x80: warp 0 reads it with `@%p1 ld.shared.b32 %r3, [%r2];` at kernel.rs:7:2, and warp 1 writes it with \
+         `@!%p1 st.shared.b32 [%r1], %r0;` at kernel.rs:9:4, with no barrier between",
+    );
+}
+
+#[test]
+fn reads_do_not_race() {
+    let body = two_warps("ld.shared.b32 %r3, [%r2];", "ld.shared.b32 %r3, [%r1];");
+    assert_eq!(shared(64).words(&format!("{body}\n{}", store("%r3")), 64)[..3], [32, 33, 34]);
 }
 
 #[test]
@@ -133,23 +151,23 @@ fn two_writes_race() {
 #[test]
 fn neighbouring_halves_race_by_their_own_instructions() {
     // Both warps write their half of a word, then warp 1 reads warp 0's: the race names warp 0's store.
-    let body = "cvt.u16.u32 %h1, %r0;\nmov.u32 %r1, 0;\nst.shared.u32 [dynamic], %r1;\nbar.sync 0;\nsetp.lt.u32 %p1, %r0, 32;\n@%p1 bra $L1;\n\
-                st.shared.u16 [dynamic+2], %r1;\nld.shared.u16 %r2, [dynamic];\nbra $L2;\n$L1:\nst.shared.u16 [dynamic], %r1;\n$L2:\nbar.sync 0;";
+    let body = "cvt.u16.u32 %h1, %r0;\nmov.u32 %r1, 0;\nmov.u16 %h2, 5;\nsetp.lt.u32 %p1, %r0, 32;\n@%p1 st.shared.u32 [dynamic], %r1;\n\
+                bar.sync 0;\n@%p1 bra $L1;\nst.shared.u16 [dynamic+2], %h2;\nld.shared.u16 %h1, [dynamic];\nbra $L2;\n\
+                $L1:\nst.shared.u16 [dynamic], %h2;\n$L2:\nbar.sync 0;";
     let fault = shared(64).fault(body);
     let FaultKind::SharedRace { first, .. } = &fault.kind else { panic!("{fault}") };
-    assert_eq!(first.instruction, "st.shared.u16 [dynamic], %r1;");
+    assert_eq!(first.instruction, "st.shared.u16 [dynamic], %h2;");
 }
 
 #[test]
 fn an_atomic_races_with_a_plain_access() {
-    let body = "mov.u32 %r1, 0;\nst.shared.u32 [dynamic], %r1;\nbar.sync 0;\natom.shared.add.u32 %r2, [dynamic], 1;\nld.shared.u32 %r3, [dynamic];";
-    assert!(matches!(shared(64).fault(body).kind, FaultKind::SharedRace { .. }));
-    let body = "mov.u32 %r1, 0;\nst.shared.u32 [dynamic], %r1;\natom.shared.add.u32 %r2, [dynamic], 1;";
-    assert!(matches!(shared(64).fault(body).kind, FaultKind::SharedRace { .. }));
-    let body = format!(
-        "mov.u32 %r1, 0;\nst.shared.u32 [dynamic], %r1;\nbar.sync 0;\nred.shared.add.u32 [dynamic], 1;\nbar.sync 0;\nld.shared.u32 %r3, [dynamic];\n{}",
-        store("%r3")
-    );
+    let add = "atom.shared.add.u32 %r3, [dynamic], 1;";
+    for plain in ["ld.shared.b32 %r3, [dynamic];", "st.shared.b32 [dynamic], 1;"] {
+        for body in [two_warps(add, plain), two_warps(plain, add)] {
+            assert!(matches!(shared(64).fault(&body).kind, FaultKind::SharedRace { .. }));
+        }
+    }
+    let body = format!("{}\nld.shared.u32 %r3, [dynamic];\n{}", two_warps(add, add), store("%r3"));
     assert_eq!(shared(64).words(&body, 64), [64; 64]);
 }
 
@@ -191,24 +209,40 @@ fn traps_speak_with_the_authors_words() {
 
 #[test]
 fn registers_that_were_never_written() {
-    ends(&message(Launch::threads(1), "add.u32 %r2, %r1, 1;"), "`add.u32 %r2, %r1, 1;` reads %r1, which was never written");
+    ends(
+        &message(Launch::threads(1), "add.u32 %r2, %r1, 1;"),
+        "`add.u32 %r2, %r1, 1;` reads %r1, which was never written",
+    );
     // In one branch only.
     let body = "setp.lt.u32 %p1, %r0, 7;\n@%p1 mov.u32 %r1, 1;\nadd.u32 %r2, %r1, 1;";
     assert_eq!(Launch::threads(32).fault(body).thread, 7);
 }
 
 #[test]
-fn loops_without_an_end() {
-    let fault = Launch::threads(32).fault("$L1:\nbra $L1;");
-    assert!(matches!(fault.kind, FaultKind::Budget { .. }), "{fault}");
+fn what_the_simulator_cannot_do_is_said_to_be_its_limit() {
+    let limit = |body: &str, what: &str| {
+        ends(&message(Launch::threads(1), body), &format!("can't be simulated: {what} (a limit of the simulator)"));
+    };
+    limit("mov.u32 %r1, 0;\natom.global.min.f32 %f2, [%rd0], 0f00000000;", "an atomic of this type");
+    limit("bar.sync 0, 32;", "a barrier of a part of the block");
+    limit("ld.local.u32 %r1, [%rd0];", "memory of this state space");
+    // Only where it is reached.
+    Launch::threads(1).words("ret;\nbar.sync 0, 32;", 1);
 }
 
 #[test]
-fn what_the_simulator_cannot_do_is_said_to_be_its_limit() {
-    let text = kernel(".param .u64 out", "mov.u32 %r1, 0;\natom.global.add.noftz.f16x2 %r2, [%rd0], %r1;");
-    let mut out = [0_u32];
-    let error = Launch::threads(1).run(&text, vec![Simulator::pointer_mut(&mut out)]).unwrap_err().to_string();
-    assert!(error.contains("simulator"), "{error}");
+fn guards_are_read_too() {
+    ends(&message(Launch::threads(1), "@%p3 mov.u32 %r1, 1;"), "reads %p3, which was never written");
+}
+
+#[test]
+fn registers_must_fit_their_instructions() {
+    let text = |body| kernel(".param .u64 out", body);
+    let error = |body| Launch::threads(1).run(&text(body), vec![Simulator::pointer(&[0])]).unwrap_err().to_string();
+    let wrong = error("add.u64 %r1, %rd0, %rd0;");
+    assert_eq!(wrong, "kernel `k`: instruction 3 has a register of another width than its instruction's type");
+    let wrong = error("add.u32 %r1, %p0, 1;");
+    assert_eq!(wrong, "kernel `k`: instruction 3 has a predicate where a number should be");
 }
 
 #[test]
@@ -217,9 +251,14 @@ fn launches_are_checked() {
     let run = |launch: Launch, args| launch.run(&text, args).unwrap_err().to_string();
     assert_eq!(run(Launch::threads(1), vec![]), "kernel `k` takes 1 arguments, the launch gives 0");
     let scalar = vec![Simulator::scalar(Scalar::I32(1))];
-    assert_eq!(run(Launch::threads(1), scalar), "parameter `out` of kernel `k` is a .u64 of 8 bytes, its argument has 4");
+    assert_eq!(
+        run(Launch::threads(1), scalar),
+        "parameter `out` of kernel `k` is a .u64 of 8 bytes, its argument has 4"
+    );
     let null = || vec![Simulator::pointer_option::<u32>(None)];
     assert_eq!(run(Launch::threads(2000), null()), "kernel `k` asks for 2000 threads a block; the target has 1024");
+    let shared = Launch { blocks: 1, threads: 1, shared: 100_000 };
+    assert_eq!(run(shared, null()), "kernel `k` asks for 100000 bytes of shared memory a block; the target has 98304");
     assert_eq!(run(Launch::threads(0), null()), "kernel `k` is launched with no threads a block");
 }
 

@@ -2,17 +2,7 @@
 
 use crate::harness::{check, evaluate, operands};
 
-const EDGES: [u64; 9] = [
-    0,
-    1,
-    5,
-    31,
-    u64::MAX,
-    0x8000,
-    0x7fff_ffff,
-    0x8000_0000,
-    0x8000_0000_0000_0000,
-];
+const EDGES: [u64; 9] = [0, 1, 5, 31, u64::MAX, 0x8000, 0x7fff_ffff, 0x8000_0000, 0x8000_0000_0000_0000];
 
 /// Operations that every width has, for one pair of Rust types.
 macro_rules! width {
@@ -84,7 +74,9 @@ macro_rules! width {
 
 type Order = std::cmp::Ordering;
 
-const COMPARES: [(&str, fn(Order) -> bool); 6] = [
+type Holds = fn(Order) -> bool;
+
+const COMPARES: [(&str, Holds); 6] = [
     ("eq", Order::is_eq),
     ("ne", Order::is_ne),
     ("lt", Order::is_lt),
@@ -120,7 +112,9 @@ fn wide_products() {
     check("mul.wide.s16 $0, $1, $2;", "rhh", &operands(16, &EDGES), |[a, b, ..]| {
         u64::from((i32::from(a as i16) * i32::from(b as i16)) as u32)
     });
-    check("mad.hi.u32 $0, $1, $2, $3;", "rrrr", &all, |[a, b, c, _]| u64::from(((a * b >> 32) as u32).wrapping_add(c as u32)));
+    check("mad.hi.u32 $0, $1, $2, $3;", "rrrr", &all, |[a, b, c, _]| {
+        u64::from((((a * b) >> 32) as u32).wrapping_add(c as u32))
+    });
 }
 
 #[test]
@@ -169,6 +163,21 @@ fn bytes_are_permuted() {
     check_selector(0x5410, 0x1122_3344, 0x5566_7788, 0x7788_3344);
     check_selector(0x7632, 0x1122_3344, 0x5566_7788, 0x5566_1122);
     check_selector(0x0000, 0x1122_3344, 0x5566_7788, 0x4444_4444);
+    // All selectors, a nibble at a time.
+    check("prmt.b32 $0, $1, $2, $3;", "rrrr", &operands(32, &EDGES), |[a, b, c, _]| {
+        let bytes: Vec<u8> = [a as u32, b as u32].into_iter().flat_map(u32::to_le_bytes).collect();
+        let picked = [0, 4, 8, 12].map(|shift| {
+            let byte = bytes[(c >> shift & 7) as usize];
+            if c >> shift & 8 == 0 {
+                byte
+            } else if byte >= 128 {
+                255
+            } else {
+                0
+            }
+        });
+        u32::from_le_bytes(picked).into()
+    });
     // Selector bit 3 spreads the byte's sign.
     check_selector(0xf8c1, 0x1122_3344, 0x8566_7788, 0xff00_ff33);
 }

@@ -4,11 +4,13 @@
 //! comes back with the same thing written in plain Rust.
 
 mod convert;
+mod counters;
 mod faults;
 mod float;
 mod harness;
 mod integer;
 mod memory;
 mod mma;
+mod programs;
 mod rounding;
 mod warp;

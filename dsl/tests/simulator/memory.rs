@@ -1,13 +1,13 @@
-//! Loads, stores and atomics, and what they count.
+//! Loads, stores, atomics and parameters.
 
 use quadpair::Backend;
 use quadpair::sim::Simulator;
 
-use crate::harness::{Launch, kernel, store};
+use crate::harness::{Launch, kernel, sequence, store};
 
 #[test]
 fn vectors_go_through_global_memory() {
-    let input: Vec<u32> = (0..512).map(|i| i * 0x0101_0101).collect();
+    let input: Vec<u32> = (0..512_u32).map(|i| i.wrapping_mul(0x0101_0101)).collect();
     let mut out = vec![0_u32; 512];
     let body = "ld.param.u64 %rd1, [in];\nmul.wide.u32 %rd2, %r0, 16;\nadd.s64 %rd3, %rd1, %rd2;\nadd.s64 %rd4, %rd0, %rd2;\n\
                 ld.global.nc.v4.b32 {%r1, %r2, %r3, %r4}, [%rd3];\nst.global.v2.b32 [%rd4], {%r2, %r1};\n\
@@ -54,36 +54,6 @@ fn static_arrays_stand_before_dynamic_memory() {
 }
 
 #[test]
-fn wavefronts_follow_the_banks() {
-    // Lanes a given distance apart, in bytes; the width of the access; wavefronts.
-    for (stride, ty, wavefronts) in
-        [(4, "b32", 1), (8, "b32", 2), (128, "b32", 32), (0, "b32", 1), (8, "b64", 2), (16, "v4", 4), (32, "v4", 8), (132, "b32", 1)]
-    {
-        let load = match ty {
-            "b64" => "ld.shared.b64 %rd1, [%r1];",
-            "v4" => "ld.shared.v4.b32 {%r4, %r5, %r6, %r7}, [%r1];",
-            _ => "ld.shared.b32 %r4, [%r1];",
-        };
-        // Fill all of it first, a word a lane at a time.
-        let fill = "mov.u32 %r2, 0;\n$L1:\nshl.b32 %r3, %r0, 2;\nadd.u32 %r3, %r3, %r2;\nst.shared.b32 [%r3], %r0;\nadd.u32 %r2, %r2, 128;\n\
-                    setp.lt.u32 %p1, %r2, 8192;\n@%p1 bra $L1;";
-        let body = format!("{fill}\nmul.lo.u32 %r1, %r0, {stride};\n{load}");
-        let mut out = [0_u32];
-        let text = kernel(".param .u64 out", &body);
-        let launch = Launch { blocks: 1, threads: 32, shared: 8192 };
-        let counters = launch.run(&text, vec![Simulator::pointer_mut(&mut out)]).unwrap();
-        assert_eq!((counters.shared_store, counters.shared_load), (64, 1));
-        assert_eq!(counters.shared_wavefronts - 64, wavefronts, "stride {stride} {ty}");
-        let ideal = match ty {
-            "b64" => 2,
-            "v4" => 4,
-            _ => 1,
-        };
-        assert_eq!(counters.shared_ideal - 64, ideal);
-    }
-}
-
-#[test]
 fn blocks_meet_in_atomics() {
     let body = "atom.global.add.u32 %r1, [%rd0], 3;\nmov.u32 %r2, %ctaid.x;\nred.global.max.u32 [%rd0+4], %r2;\n\
                 red.global.min.s32 [%rd0+8], -7;\nred.global.or.b32 [%rd0+12], 0x10;\nred.global.add.f32 [%rd0+16], 0f3F000000;\n\
@@ -107,10 +77,33 @@ fn atomics_give_the_old_value() {
     assert_eq!(launch.words(&body, 1), [5 * 10000 + 9 * 100 + 11]);
 }
 
+/// Every width and number of elements, in global and in shared memory: threads copy their bytes from one to the other.
 #[test]
-fn atomics_of_64_bits() {
-    let body = "mov.u64 %rd1, 0x100000001;\natom.global.add.u64 %rd2, [%rd0], %rd1;\nmov.u64 %rd3, 7;\natom.global.exch.b64 %rd4, [%rd0+8], %rd3;";
-    assert_eq!(Launch::threads(32).words(body, 4), [32, 32, 7, 0]);
+fn vectors_of_every_width() {
+    let input: Vec<u32> = sequence(3).map(|x| x as u32).take(64 * 8).collect();
+    for (bits, class) in [(8, "%h"), (16, "%h"), (32, "%r"), (64, "%rd")] {
+        for count in [1, 2, 4] {
+            let width = bits / 8 * count;
+            if width > 16 {
+                continue;
+            }
+            let names: Vec<String> = (1..=count).map(|i| format!("{class}{}", i + 3)).collect();
+            let list = if count == 1 { names[0].clone() } else { format!("{{{}}}", names.join(", ")) };
+            let ty = if count == 1 { format!("b{bits}") } else { format!("v{count}.b{bits}") };
+            let body = format!(
+                "ld.param.u64 %rd1, [in];\nmul.wide.u32 %rd2, %r0, {width};\nadd.s64 %rd1, %rd1, %rd2;\nadd.s64 %rd3, %rd0, %rd2;\n\
+                 mul.lo.u32 %r1, %r0, {width};\nld.global.{ty} {list}, [%rd1];\nst.shared.{ty} [%r1], {list};\n\
+                 ld.shared.{ty} {list}, [%r1];\nst.global.{ty} [%rd3], {list};"
+            );
+            let mut out = vec![0_u32; 64 * 8];
+            let args = vec![Simulator::pointer(&input), Simulator::pointer_mut(&mut out)];
+            let launch = Launch { blocks: 1, threads: 64, shared: 1024 };
+            launch.run(&kernel(".param .u64 in, .param .u64 out", &body), args).unwrap();
+            let copied = 64 * width / 4;
+            assert_eq!(out[..copied], input[..copied], "{ty}");
+            assert!(out[copied..].iter().all(|word| *word == 0), "{ty}");
+        }
+    }
 }
 
 #[test]
@@ -131,10 +124,8 @@ fn parameters_of_every_kind() {
 }
 
 #[test]
-fn generic_addresses_reach_shared_memory() {
-    let body = "mov.u32 %r1, 77;\nst.shared.u32 [dynamic+4], %r1;\nmov.u64 %rd1, dynamic;\ncvta.shared.u64 %rd2, %rd1;\nld.u32 %r2, [%rd2+4];\n\
-                st.global.u32 [%rd0], %r2;\ncvta.to.global.u64 %rd3, %rd0;\nst.u32 [%rd3+4], %r2;\ncvta.to.shared.u64 %rd4, %rd2;\n\
-                ld.shared.u32 %r3, [%rd4+4];\nst.global.u32 [%rd0+8], %r3;";
-    let launch = Launch { blocks: 1, threads: 1, shared: 16 };
-    assert_eq!(launch.words(body, 3), [77, 77, 77]);
+fn generic_addresses_are_global() {
+    let body = "mov.u32 %r1, 77;\ncvta.to.global.u64 %rd3, %rd0;\nst.u32 [%rd3+4], %r1;\ncvta.global.u64 %rd4, %rd3;\nld.u32 %r2, [%rd4+4];\n\
+                st.global.u32 [%rd0], %r2;";
+    assert_eq!(Launch::threads(1).words(body, 2), [77, 77]);
 }

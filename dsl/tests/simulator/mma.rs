@@ -98,9 +98,8 @@ impl Case {
             let q = quadpair(lane);
             for i in 0..8 {
                 let (row, column) = self.place(i, lane);
-                let sum = (0..4).fold(c[q][row][column].to_f32(), |sum, k| {
-                    sum + a[q][row][k].to_f32() * b[q][column][k].to_f32()
-                });
+                let sum = (0..4)
+                    .fold(c[q][row][column].to_f32(), |sum, k| sum + a[q][row][k].to_f32() * b[q][column][k].to_f32());
                 let found = if self.half {
                     f32::from(f16::from_bits((out[8 * lane + i / 2] >> (i % 2 * 16)) as u16))
                 } else {

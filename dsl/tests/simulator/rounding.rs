@@ -14,8 +14,7 @@ pub enum Mode {
     Up,
 }
 
-pub const MODES: [(&str, Mode); 4] =
-    [("rn", Mode::Nearest), ("rz", Mode::Zero), ("rm", Mode::Down), ("rp", Mode::Up)];
+pub const MODES: [(&str, Mode); 4] = [("rn", Mode::Nearest), ("rz", Mode::Zero), ("rm", Mode::Down), ("rp", Mode::Up)];
 
 /// The finite numbers of a format from 0 up, and the first that is too large; position `i` has the bits `i`.
 struct Format(Vec<f64>);

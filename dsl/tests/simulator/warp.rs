@@ -22,8 +22,9 @@ fn source(mode: &str, lane: i32, b: i32, c: i32) -> (i32, bool) {
 fn shuffles() {
     for mode in ["up", "down", "bfly", "idx"] {
         for segment in [0, 16, 24, 28] {
-            for b in [0, 1, 2, 3, 5, 8, 16, 31] {
-                let limit = if mode == "up" { 0 } else { 31 };
+            for (b, limit) in
+                [0, 1, 2, 3, 5, 8, 16, 31].into_iter().flat_map(|b| [0, 3, 7, 20, 31].map(|limit| (b, limit)))
+            {
                 let c = segment << 8 | limit;
                 let body = format!(
                     "mul.lo.u32 %r1, %r0, 5;\nshfl.sync.{mode}.b32 %r2|%p1, %r1, {b}, {c}, -1;\nselp.u32 %r3, 1000, 0, %p1;\n\
@@ -52,9 +53,11 @@ fn votes() {
         assert!(all.iter().all(|own| *own == all[0]));
         all[0] == 1
     };
-    for (condition, any, all) in
-        [("lt.u32 %p1, %r0, 99", true, true), ("lt.u32 %p1, %r0, 3", true, false), ("gt.u32 %p1, %r0, 99", false, false)]
-    {
+    for (condition, any, all) in [
+        ("lt.u32 %p1, %r0, 99", true, true),
+        ("lt.u32 %p1, %r0, 3", true, false),
+        ("gt.u32 %p1, %r0, 99", false, false),
+    ] {
         assert_eq!((holds("any", condition), holds("all", condition)), (any, all));
         assert_eq!(holds("uni", condition), any == all);
     }
@@ -64,7 +67,8 @@ fn votes() {
 
 #[test]
 fn special_registers_know_the_place() {
-    let names = ["laneid", "warpid", "lanemask_lt", "lanemask_le", "lanemask_eq", "lanemask_ge", "lanemask_gt", "ntid.x"];
+    let names =
+        ["laneid", "warpid", "lanemask_lt", "lanemask_le", "lanemask_eq", "lanemask_ge", "lanemask_gt", "ntid.x"];
     for (i, name) in names.iter().enumerate() {
         let words = Launch::threads(96).words(&format!("mov.u32 %r1, %{name};\n{}", store("%r1")), 96);
         for (thread, word) in words.into_iter().enumerate() {
@@ -133,32 +137,13 @@ fn a_part_of_a_warp_is_a_warp() {
 }
 
 #[test]
-fn every_class_is_counted() {
-    let body = "mov.u32 %r1, 3;\nadd.u32 %r1, %r1, 1;\ncvt.rn.f32.u32 %f1, %r1;\nadd.f32 %f1, %f1, %f1;\nex2.approx.f32 %f1, %f1;\n\
-                shfl.sync.idx.b32 %r2, %r1, 0, 31, -1;\nst.shared.u32 [dynamic], %r1;\nld.shared.u32 %r2, [dynamic];\nbar.sync 0;\n\
-                bra $L1;\n$L1:\nst.global.u32 [%rd0], %r2;\nld.global.u32 %r3, [%rd0];";
-    let mut out = [0_u32];
-    let launch = Launch { blocks: 3, threads: 32, shared: 4 };
-    let counters = launch.run(&kernel(".param .u64 out", body), vec![Simulator::pointer_mut(&mut out)]).unwrap();
-    let expected = [
-        ("mma", 0),
-        ("float", 1),
-        ("integer", 1),
-        ("conversion", 1),
-        ("special", 1),
-        ("shuffle", 1),
-        ("global_load", 1),
-        ("global_store", 1),
-        ("shared_load", 1),
-        ("shared_store", 1),
-        ("barrier", 1),
-        ("branch", 2),
-        // The parameter, the thread's number, and a move.
-        ("other", 3),
-        ("shared_wavefronts", 2),
-        ("shared_ideal", 2),
-        ("global_sectors", 2),
-        ("global_bytes", 256),
-    ];
-    assert_eq!(counters.fields().collect::<Vec<_>>(), expected.map(|(name, count)| (name, 3 * count)));
+fn shuffles_take_each_lanes_own_operands() {
+    // A run-time lane: a warp reversed, then half of it through a mask of half of the lanes.
+    let body = format!(
+        "mov.u32 %r1, 31;\nsub.u32 %r1, %r1, %r0;\nmul.lo.u32 %r2, %r0, 3;\nshfl.sync.idx.b32 %r3, %r2, %r1, 31, -1;\n\
+         setp.lt.u32 %p1, %r0, 16;\n@%p1 bra $L1;\nbra $L2;\n$L1:\nshfl.sync.bfly.b32 %r3, %r3, 15, 31, 0xffff;\n$L2:\n{}",
+        store("%r3")
+    );
+    let expected: Vec<u32> = (0..32).map(|lane| 3 * (31 - if lane < 16 { lane ^ 15 } else { lane })).collect();
+    assert_eq!(Launch::threads(32).words(&body, 32), expected);
 }

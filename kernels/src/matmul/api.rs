@@ -13,6 +13,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Bytes of the widest access that a thread makes; matrices whose rows all start at a multiple of it are loaded that wide.
 const WIDEST: usize = 16;
 
+/// Elements that a thread loads at once.
+const VECTOR: usize = 8;
+
 /// A matrix in a buffer of type `D`, row by row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Matrix<D> {
@@ -73,6 +76,11 @@ impl<D> Matrix<D> {
     fn rows_aligned(&self, element_bytes: usize) -> bool {
         self.rows <= 1 || (self.stride * element_bytes).is_multiple_of(WIDEST)
     }
+
+    /// Whether rows have a multiple of the elements that a thread loads at once.
+    fn whole_vectors(&self) -> bool {
+        self.columns.is_multiple_of(VECTOR)
+    }
 }
 
 /// A product made ready for a chip: operands of type `T` (f16, bf16 or f32), the result in f32.
@@ -111,7 +119,8 @@ impl<T: Real> Matmul<T> {
         self.choice.tile
     }
 
-    /// The compiled kernel, for rows that all start at a multiple of 16 bytes or for any.
+    /// The compiled kernel, for rows that all start at a multiple of 16 bytes and have a multiple of 8
+    /// elements, or for any.
     ///
     /// # Errors
     /// The chip can't run it.
@@ -147,7 +156,7 @@ impl<T: Real> Matmul<T> {
             return Ok(Report::default());
         }
         let bytes = T::DTYPE.bytes() as usize;
-        let aligned = [&a, &b].iter().all(|m| m.rows_aligned(bytes) && backend.is_aligned(&m.data, WIDEST))
+        let aligned = [&a, &b].iter().all(|m| m.whole_vectors() && m.rows_aligned(bytes) && backend.is_aligned(&m.data, WIDEST))
             && c.rows_aligned(size_of::<f32>())
             && backend.is_aligned_mut(&c.data, WIDEST);
         let program = self.program(aligned)?;

@@ -7,7 +7,7 @@
 use crate::unit::Unit;
 use quadpair::prelude::*;
 
-/// Steps along k that are loaded at once: a 16-byte row of f16.
+/// Steps along k that are loaded at once, and neighbours that a thread loads: 16 bytes of f16.
 const STEP: usize = 8;
 
 /// The comptime parameters: sizes, and the layouts that follow from them.
@@ -23,7 +23,7 @@ pub struct MatmulTile {
     pub block_k: usize,
     /// Warps of a block, an even power of two or twice one.
     pub warps: usize,
-    /// Whether every row starts at a 16-byte boundary.
+    /// Whether every row starts at a 16-byte boundary and has a multiple of 8 elements.
     pub aligned: bool,
 }
 
@@ -77,6 +77,12 @@ fn fetch(base: Tile, stride: Tile, rows_left: Tile, columns_left: Tile, #[compti
     load_masked(base + row as i64 * stride + column, (row < rows_left) & (column < columns_left), 0.0)
 }
 
+/// An address, a distance or a count that is known to keep rows aligned where they are.
+#[device]
+fn aligned(x: Tile, #[comptime] t: MatmulTile) -> Tile {
+    if t.aligned { multiple_of(x, STEP) } else { x }
+}
+
 /// a b + c on the tile's unit.
 #[device]
 fn product(a: Tile, b: Tile, c: Tile, #[comptime] unit: Unit) -> Tile {
@@ -105,10 +111,9 @@ pub fn matmul<T: Element>(
     let a_shared = shared::<T>(SharedLayout::between(&a_layout, &t.left(), T::DTYPE.bits()));
     let b_shared = shared::<T>(SharedLayout::between(&b_layout, &t.right(), T::DTYPE.bits()));
 
-    let a_stride = if t.aligned { multiple_of(a_stride, STEP) } else { a_stride };
-    let b_stride = if t.aligned { multiple_of(b_stride, STEP) } else { b_stride };
-    let a = if t.aligned { multiple_of(a, STEP) } else { a };
-    let b = if t.aligned { multiple_of(b, STEP) } else { b };
+    let [a_stride, b_stride] = [aligned(a_stride, t), aligned(b_stride, t)];
+    let [a, b] = [aligned(a, t), aligned(b, t)];
+    let [n, k] = [aligned(n, t), aligned(k, t)];
     let first_row = program_id(1) * t.block_m;
     let first_column = program_id(0) * t.block_n;
     let rows_left = m - first_row;

@@ -74,11 +74,11 @@ impl Layout {
         layout
     }
 
-    /// The sum of two maps of one domain and shape.
-    pub(crate) const fn plus(&self, other: &Layout) -> Layout {
+    /// Two maps of one domain and shape as one: a basis moves wherever one of them does.
+    pub(crate) const fn join(&self, other: &Layout) -> Layout {
         let (mut layout, mut i) = (*self, 0);
         while i < self.bits() {
-            layout.bases[i] ^= other.bases[i];
+            layout.bases[i] |= other.bases[i];
             i += 1;
         }
         layout

@@ -5,9 +5,9 @@
 
 use half::{bf16, f16};
 
-use super::convert::float_bits;
+use super::convert::{float_bits, odd};
 use crate::ptx::{Alu, Combine, Compare, Rounding, Type};
-use crate::sim::machine::Stop;
+use crate::sim::machine::{Stop, stop};
 use crate::sim::program::{Condition, Slot, wide_type};
 use crate::sim::report::FaultKind;
 use crate::sim::warp::{LANES, Lanes32, Warp, lanes};
@@ -164,14 +164,15 @@ pub(super) fn arithmetic(
         warp.set_word(dst, mask, &value);
         return Ok(());
     }
-    let sources: Vec<[u64; LANES]> = args.iter().map(|&slot| warp.bits(slot)).collect();
     let mut result = [0; LANES];
     for lane in lanes(mask) {
-        let args: [u64; 4] = std::array::from_fn(|i| sources.get(i).map_or(0, |source| source[lane]));
+        let args = std::array::from_fn(|i| args.get(i).map_or(0, |&slot| warp.lane(slot, lane)));
         let value = one(op, ty, args, how);
-        let unsupported = || (lane as u32, FaultKind::Unsupported { what: format!("{op:?} of {ty:?}") });
+        let unsupported = || stop(lane as u32, FaultKind::Unsupported { what: format!("{op:?} of {ty:?}") });
         result[lane] = value.ok_or_else(unsupported)?;
-        if how.sat && let Some(number) = float(ty, result[lane]) {
+        if how.sat
+            && let Some(number) = float(ty, result[lane])
+        {
             let clamped = if number.is_nan() { 0.0 } else { number.clamp(0.0, 1.0) };
             result[lane] = float_bits(ty, clamped, None);
         }
@@ -224,23 +225,24 @@ fn one(op: Alu, ty: Type, args: [u64; 4], how: How) -> Option<u64> {
             Some(low | one(op, half, args.map(|arg| arg >> 16 & 0xffff), how)? << 16)
         }
         Type::F16 | Type::BF16 | Type::F32 | Type::F64 => float_one(op, ty, args, how),
-        _ => integer_one(op, ty, args),
+        _ => integer_one(op, ty, args, how.sat),
     }
 }
 
 fn float_one(op: Alu, ty: Type, args: [u64; 4], how: How) -> Option<u64> {
+    if ty == Type::F64 && matches!(how.rounding, Some(Rounding::Rz | Rounding::Rm | Rounding::Rp)) {
+        return None;
+    }
     let flushed = |x: f64| if how.ftz && x.abs() < f64::from(f32::MIN_POSITIVE) { 0.0_f64.copysign(x) } else { x };
     let [a, b, c] = [args[0], args[1], args[2]].map(|bits| float(ty, bits).map_or(0.0, flushed));
-    // Sums, products and quotients of f32 and narrower, rounded from f64, are rounded once in effect.
     let value = match op {
         Alu::Add => a + b,
         Alu::Sub => a - b,
         Alu::Mul => a * b,
         Alu::Div => a / b,
-        Alu::Fma if ty == Type::F32 && how.rounding != Some(Rounding::Rz) => (a as f32).mul_add(b as f32, c as f32).into(),
         Alu::Fma => a.mul_add(b, c),
-        Alu::Min => a.min(b),
-        Alu::Max => a.max(b),
+        Alu::Min => least(a, b),
+        Alu::Max => -least(-a, -b),
         Alu::Neg => -a,
         Alu::Abs => a.abs(),
         Alu::Ex2 => a.exp2(),
@@ -253,11 +255,43 @@ fn float_one(op: Alu, ty: Type, args: [u64; 4], how: How) -> Option<u64> {
         Alu::Tanh => a.tanh(),
         _ => return None,
     };
+    let value = if ty == Type::F64 { value } else { odd(value, error(op, [a, b, c], value)) };
     Some(float_bits(ty, flushed(value), how.rounding))
 }
 
-fn integer_one(op: Alu, ty: Type, args: [u64; 4]) -> Option<u64> {
-    let bits = if wide_type(ty) { 64 } else if matches!(ty, Type::S16 | Type::U16 | Type::B16) { 16 } else { 32 };
+/// How far a result in doubles is from the exact one, or at least to which side. Products of narrower floats are exact.
+fn error(op: Alu, [a, b, c]: [f64; 3], value: f64) -> f64 {
+    match op {
+        Alu::Add => sum_error(a, b),
+        Alu::Sub => sum_error(a, -b),
+        Alu::Fma => sum_error(a * b, c),
+        Alu::Div => (-value).mul_add(b, a) / b,
+        Alu::Rcp => (-value).mul_add(a, 1.0) / a,
+        Alu::Sqrt => (-value).mul_add(value, a),
+        _ => 0.0,
+    }
+}
+
+/// The exact sum of two doubles less the rounded one, which is a double too (Knuth).
+fn sum_error(a: f64, b: f64) -> f64 {
+    let sum = a + b;
+    let part = sum - a;
+    (a - (sum - part)) + (b - part)
+}
+
+/// The smaller number: NaN gives way, and -0 is less than +0.
+fn least(a: f64, b: f64) -> f64 {
+    if a.is_nan() || (!b.is_nan() && b.total_cmp(&a).is_lt()) { b } else { a }
+}
+
+fn integer_one(op: Alu, ty: Type, args: [u64; 4], saturate: bool) -> Option<u64> {
+    let bits = if wide_type(ty) {
+        64
+    } else if matches!(ty, Type::S16 | Type::U16 | Type::B16) {
+        16
+    } else {
+        32
+    };
     let (a, b) = (integer(ty, args[0]), integer(ty, args[1]));
     let shift = (args[1] & 0xffff_ffff) as u32;
     let value = match op {
@@ -279,17 +313,37 @@ fn integer_one(op: Alu, ty: Type, args: [u64; 4]) -> Option<u64> {
         Alu::And => a & b,
         Alu::Or => a | b,
         Alu::Xor => a ^ b,
-        Alu::Shl => if shift >= bits { 0 } else { a << shift },
+        Alu::Shl => {
+            if shift >= bits {
+                0
+            } else {
+                a << shift
+            }
+        }
         Alu::Shr => a >> shift.min(bits),
+        Alu::Bfe => extract(a, shift & 0xff, (args[2] as u32 & 0xff).min(bits), matches!(ty, Type::S32 | Type::S64)),
+        Alu::Bfi => insert(args, bits),
         _ => return bit_field(op, ty, args),
     };
-    let result = match bits {
-        _ if matches!(op, Alu::MulWide | Alu::MadWide) && bits == 32 => value as u64,
-        64 => value as u64,
-        16 => (value as u16).into(),
-        _ => (value as u32).into(),
-    };
-    Some(result)
+    let value = if saturate && ty == Type::S32 { value.clamp(i32::MIN.into(), i32::MAX.into()) } else { value };
+    let width = if matches!(op, Alu::MulWide | Alu::MadWide) { 2 * bits } else { bits };
+    Some(value as u64 & u64::MAX >> (64 - width.min(64)))
+}
+
+/// The bits of a number from a position on; past its end there is its sign.
+fn extract(number: i128, position: u32, length: u32, signed: bool) -> i128 {
+    if length == 0 {
+        return 0;
+    }
+    let (field, spare) = (number >> position.min(127), 128 - length);
+    if signed { field << spare >> spare } else { ((field << spare) as u128 >> spare) as i128 }
+}
+
+/// The low bits of `from` put into `into` at a position.
+fn insert([from, into, position, length]: [u64; 4], bits: u32) -> i128 {
+    let (position, length) = ((position as u32 & 0xff).min(bits), (length as u32 & 0xff).min(bits));
+    let mask = ((1_u128 << length) - 1) << position;
+    ((u128::from(into) & !mask) | (u128::from(from) << position & mask)) as i128
 }
 
 /// Operations on bits rather than numbers.
@@ -301,7 +355,8 @@ fn bit_field(op: Alu, ty: Type, args: [u64; 4]) -> Option<u64> {
         Alu::Popc => a.count_ones(),
         Alu::Clz if wide => args[0].leading_zeros(),
         Alu::Clz => a.leading_zeros(),
-        Alu::Brev if !wide => a.reverse_bits(),
+        Alu::Brev if wide => return Some(args[0].reverse_bits()),
+        Alu::Brev => a.reverse_bits(),
         Alu::ShfL => ((u64::from(b) << 32 | u64::from(a)) << (c & 31) >> 32) as u32,
         Alu::ShfR => ((u64::from(b) << 32 | u64::from(a)) >> (c & 31)) as u32,
         Alu::Lop3 => (0..8).filter(|i| args[3] >> i & 1 == 1).fold(0, |value, i| {
@@ -316,19 +371,6 @@ fn bit_field(op: Alu, ty: Type, args: [u64; 4]) -> Option<u64> {
                 let byte = if selector & 8 != 0 { ((byte as i8) >> 7) as u8 } else { byte };
                 value | u32::from(byte) << (8 * i)
             })
-        }
-        Alu::Bfe if !wide => {
-            let (position, length) = (b & 0xff, c & 0xff);
-            let mask = if length >= 32 { u32::MAX } else { (1 << length) - 1 };
-            let field = a.checked_shr(position).unwrap_or(0) & mask;
-            let sign = length > 0 && length < 32 && ty == Type::S32 && field >> (length - 1) & 1 == 1;
-            if sign { field | !mask } else { field }
-        }
-        Alu::Bfi if !wide => {
-            let (position, length) = (c & 0xff, args[3] as u32 & 0xff);
-            let mask = if length >= 32 { u32::MAX } else { (1 << length) - 1 };
-            let mask = mask.checked_shl(position).unwrap_or(0);
-            b & !mask | a.checked_shl(position).unwrap_or(0) & mask
         }
         _ => return None,
     };

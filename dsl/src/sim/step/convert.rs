@@ -97,48 +97,56 @@ fn to_integral(value: f64, rounding: Option<Rounding>) -> f64 {
 }
 
 fn from_integer(ty: Type, value: i128, rounding: Option<Rounding>) -> u64 {
-    match ty {
-        // Rust rounds to nearest even, once, straight from the integer.
-        Type::F32 if rounding.is_none_or(|r| r == Rounding::Rn) => u64::from((value as f32).to_bits()),
-        _ => float_bits(ty, value as f64, rounding),
+    let near = value as f64;
+    if ty == Type::F64 {
+        return near.to_bits();
+    }
+    float_bits(ty, odd(near, (value - near as i128) as f64), rounding)
+}
+
+/// The double to take for an exact number that is `error` off its nearest double, if it is to be rounded once more: of the
+/// two doubles around the number the one with an odd last bit, which is no tie of any narrower float.
+pub(super) fn odd(near: f64, error: f64) -> f64 {
+    let exact = error == 0.0 || error.is_nan() || !near.is_finite();
+    match near.to_bits() & 1 {
+        0 if !exact && error > 0.0 => near.next_up(),
+        0 if !exact => near.next_down(),
+        _ => near,
     }
 }
 
 /// The bits of a number in a float type.
 pub(super) fn float_bits(ty: Type, value: f64, rounding: Option<Rounding>) -> u64 {
+    let narrow = |bits, least, largest| narrowed(value, rounding, (bits, least, largest));
     match ty {
         Type::F64 => value.to_bits(),
-        Type::F32 => {
-            let nearest = value as f32;
-            u64::from(directed(value, nearest.into(), rounding, nearest.to_bits(), 0x7f7f_ffff))
-        }
-        Type::F16 => {
-            let nearest = f16::from_f64(value);
-            u64::from(directed(value, nearest.to_f64(), rounding, nearest.to_bits().into(), 0x7bff))
-        }
-        _ => {
-            let nearest = bf16::from_f64(value);
-            u64::from(directed(value, nearest.to_f64(), rounding, nearest.to_bits().into(), 0x7f7f))
-        }
+        // Rust rounds to nearest even.
+        Type::F32 if rounding.is_none_or(|r| r == Rounding::Rn) => (value as f32).to_bits().into(),
+        Type::F32 => (narrow(23, -126, f32::MAX.into()) as f32).to_bits().into(),
+        Type::F16 => f16::from_f64(narrow(10, -14, f16::MAX.to_f64())).to_bits().into(),
+        _ => bf16::from_f64(narrow(7, -126, bf16::MAX.to_f64())).to_bits().into(),
     }
 }
 
-/// Corrects a number rounded to nearest where another direction is asked for: one step back if it went too far.
-fn directed(exact: f64, nearest: f64, rounding: Option<Rounding>, bits: u32, largest: u32) -> u32 {
-    let too_far = match rounding {
-        Some(Rounding::Rz) => nearest.abs() > exact.abs(),
-        Some(Rounding::Rm) => nearest > exact,
-        Some(Rounding::Rp) => nearest < exact,
-        _ => false,
-    };
-    if !too_far || nearest.is_nan() {
-        return bits;
+/// Rounds to a float with so many bits behind the leading one, a least exponent, and a largest number.
+fn narrowed(value: f64, rounding: Option<Rounding>, (bits, least, largest): (i32, i32, f64)) -> f64 {
+    if !value.is_finite() {
+        return value;
     }
-    let toward_zero = nearest.abs() > exact.abs();
-    match toward_zero {
-        _ if nearest.is_infinite() && toward_zero => bits - 1,
-        true => bits - 1,
-        false => (bits + 1).min(bits & !largest | largest),
+    let exponent = ((value.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(least);
+    // A power of two: dividing by it and multiplying again is exact.
+    let unit = f64::from_bits(((exponent - bits + 1023) as u64) << 52);
+    let units = value / unit;
+    let (units, toward_zero) = match rounding {
+        Some(Rounding::Rz) => (units.trunc(), true),
+        Some(Rounding::Rm) => (units.floor(), value > 0.0),
+        Some(Rounding::Rp) => (units.ceil(), value < 0.0),
+        _ => (units.round_ties_even(), false),
+    };
+    match units * unit {
+        rounded if rounded.abs() <= largest => rounded,
+        _ if toward_zero => largest.copysign(value),
+        _ => f64::INFINITY.copysign(value),
     }
 }
 

@@ -3,7 +3,7 @@
 use quadpair_layouts::{banks::BANKS, wavefronts};
 
 use crate::ptx::{Atomic, Space, Type};
-use crate::sim::machine::{Block, Stop};
+use crate::sim::machine::{Block, Stop, stop};
 use crate::sim::memory::Buffer;
 use crate::sim::program::{Place, Slot};
 use crate::sim::race::Accessor;
@@ -44,7 +44,7 @@ pub(super) fn load(
                 let at = address + i as u32 * bytes;
                 let read = block.shared.read(at, bytes, who);
                 value[lane] = read.map_err(|conflict| {
-                    (lane as u32, block.shared_fault(conflict, at, bytes, warp, lane as u32, Direction::Read))
+                    stop(lane as u32, block.shared_fault(conflict, at, bytes, warp, lane as u32, Direction::Read))
                 })?;
             }
         } else {
@@ -86,12 +86,12 @@ pub(super) fn store(
         let address = addresses[lane];
         check_alignment(address, width, space, lane)?;
         for (i, &slot) in src.iter().enumerate() {
-            let value = warp.bits(slot)[lane];
+            let value = warp.lane(slot, lane);
             if space == Space::Shared {
                 let address = shared_address(block, address, width, Direction::Write, lane)?;
                 let (who, at) = (accessor(block, warp, lane), address + i as u32 * bytes);
                 block.shared.write(at, bytes, value, who).map_err(|conflict| {
-                    (lane as u32, block.shared_fault(conflict, at, bytes, warp, lane as u32, Direction::Write))
+                    stop(lane as u32, block.shared_fault(conflict, at, bytes, warp, lane as u32, Direction::Write))
                 })?;
             } else {
                 let (buffer, offset) = global(block, address, width, Direction::Write, lane)?;
@@ -112,9 +112,9 @@ pub(super) fn atomic(
     mask: u32,
 ) -> Result<(), Stop> {
     let (addresses, bytes) = (addresses(warp, place), type_bytes(ty));
-    if bytes != 4 {
-        let what = format!("an atomic of {bytes} bytes");
-        return Err((mask.trailing_zeros(), FaultKind::Unsupported { what }));
+    if !has_atomic(op, ty) {
+        let what = format!("an atomic {op:?} of {ty:?}");
+        return Err(stop(mask.trailing_zeros(), FaultKind::Unsupported { what }));
     }
     count(block, space, &addresses, bytes, mask);
     let mut old = [0; LANES];
@@ -125,8 +125,9 @@ pub(super) fn atomic(
         let new = |old: u32| combined(op, ty, old, given);
         old[lane] = if space == Space::Shared {
             let at = shared_address(block, address, bytes, Direction::Write, lane)?;
-            block.shared.update(at, new).map_err(|conflict| {
-                (lane as u32, block.shared_fault(conflict, at, bytes, warp, lane as u32, Direction::Write))
+            let who = accessor(block, warp, lane);
+            block.shared.update(at, new, who).map_err(|conflict| {
+                stop(lane as u32, block.shared_fault(conflict, at, bytes, warp, lane as u32, Direction::Write))
             })?
         } else {
             let (buffer, offset) = global(block, address, bytes, Direction::Write, lane)?;
@@ -137,6 +138,15 @@ pub(super) fn atomic(
         warp.set_word(slot, mask, &old);
     }
     Ok(())
+}
+
+/// Whether the simulator has an atomic operation: those of 32-bit integers, and the sum of floats.
+fn has_atomic(op: Atomic, ty: Type) -> bool {
+    match ty {
+        Type::B32 | Type::U32 | Type::S32 => true,
+        Type::F32 => matches!(op, Atomic::Add | Atomic::Exch),
+        _ => false,
+    }
 }
 
 fn combined(op: Atomic, ty: Type, old: u32, [a, b]: [u32; 2]) -> u32 {
@@ -152,7 +162,13 @@ fn combined(op: Atomic, ty: Type, old: u32, [a, b]: [u32; 2]) -> u32 {
         Atomic::Or => old | a,
         Atomic::Xor => old ^ a,
         Atomic::Exch => a,
-        Atomic::Cas => if old == a { b } else { old },
+        Atomic::Cas => {
+            if old == a {
+                b
+            } else {
+                old
+            }
+        }
     }
 }
 
@@ -174,15 +190,15 @@ fn check_alignment(address: u64, width: u32, space: Space, lane: usize) -> Resul
         return Ok(());
     }
     let memory = if space == Space::Shared { Memory::Shared } else { Memory::Global };
-    Err((lane as u32, FaultKind::Misaligned { address, bytes: width, memory }))
+    Err(stop(lane as u32, FaultKind::Misaligned { address, bytes: width, memory }))
 }
 
 fn shared_address(block: &Block<'_>, address: u64, width: u32, direction: Direction, lane: usize) -> Result<u32, Stop> {
     let size = block.shared.bytes;
-    if address + u64::from(width) <= u64::from(size) {
+    if address.checked_add(width.into()).is_some_and(|end| end <= size.into()) {
         return Ok(address as u32);
     }
-    Err((lane as u32, FaultKind::SharedOutOfBounds { address, bytes: width, direction, size }))
+    Err(stop(lane as u32, FaultKind::SharedOutOfBounds { address, bytes: width, direction, size }))
 }
 
 /// The buffer of an access, and where in it.
@@ -204,7 +220,7 @@ fn global<'a>(
         }
         None => FaultKind::GlobalOutOfBounds { address, bytes: width, direction, nearest: memory.nearest(address) },
     };
-    Err((lane as u32, kind))
+    Err(stop(lane as u32, kind))
 }
 
 /// Counts what an access costs.

@@ -1,7 +1,7 @@
 //! Shuffles and votes: what the lanes of a warp say to one another.
 
 use crate::ptx::{Shuffle, Vote};
-use crate::sim::machine::{Stop, members};
+use crate::sim::machine::{Stop, members, stop};
 use crate::sim::program::{Condition, Slot, VoteResult};
 use crate::sim::report::FaultKind;
 use crate::sim::warp::{LANES, Warp, lanes};
@@ -21,7 +21,7 @@ pub(super) fn shuffle(
     for own in lanes(active) {
         let (source, valid) = source_lane(mode, own as u32, offsets[own], clamps[own]);
         if taking_part >> source & 1 == 0 {
-            return Err((own as u32, FaultKind::ShuffleSource { source, members: taking_part }));
+            return Err(stop(own as u32, FaultKind::ShuffleSource { source, members: taking_part }));
         }
         result[own] = values[source as usize];
         inside |= u32::from(valid) << own;
