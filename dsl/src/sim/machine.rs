@@ -160,8 +160,9 @@ impl<'a> Block<'a> {
 
     /// Whether what the instruction reads was written, and the warp hasn't run for too long.
     fn check(&self, warp: &Warp, instruction: &Instruction, mask: u32) -> Result<(), Stop> {
-        for &register in &instruction.reads {
-            let missing = mask & !warp.written[register as usize];
+        let guard = instruction.guard_register.iter().map(|&register| (register, warp.mask));
+        for (register, lanes) in guard.chain(instruction.reads.iter().map(|&register| (register, mask))) {
+            let missing = lanes & !warp.written[register as usize];
             if missing != 0 {
                 return Err(stop(
                     missing.trailing_zeros(),

@@ -181,7 +181,9 @@ pub(super) struct Instruction {
     pub(super) guard: Option<Condition>,
     pub(super) group: Group,
     pub(super) kind: Kind,
-    /// Registers that must have been written.
+    /// The guard's predicate, which must have been written in every lane that comes here.
+    pub(super) guard_register: Option<u32>,
+    /// Registers that must have been written where the guard holds.
     pub(super) reads: Vec<u32>,
     /// Registers that it writes.
     pub(super) writes: Vec<u32>,
@@ -304,7 +306,16 @@ impl<'m> Decoder<'m> {
         let statement = self.entry.body.len().saturating_sub(1);
         let (guard, group, kind) = (None, Group::Branch, Kind::Exit);
         let (reads, writes) = (Vec::new(), Vec::new());
-        self.program.code.push(Instruction { guard, group, kind, reads, writes, statement, position });
+        self.program.code.push(Instruction {
+            guard,
+            guard_register: None,
+            group,
+            kind,
+            reads,
+            writes,
+            statement,
+            position,
+        });
         Ok(self.program)
     }
 
@@ -316,11 +327,11 @@ impl<'m> Decoder<'m> {
         position: Option<(u32, u32, u32)>,
     ) -> Result<Instruction, SimError> {
         let kind = self.kind(op)?;
-        let (mut reads, writes) = registers(op);
-        reads.extend(guard.map(|guard| guard.reg));
+        let (reads, writes) = registers(op);
         let numbers = |regs: Vec<Reg>| regs.into_iter().map(|reg| number(self.entry, reg)).collect();
         Ok(Instruction {
             guard: guard.map(condition),
+            guard_register: guard.map(|guard| number(self.entry, guard.reg)),
             group: group_of(op),
             kind,
             reads: numbers(reads),

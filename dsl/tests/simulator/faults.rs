@@ -219,30 +219,8 @@ fn registers_that_were_never_written() {
 }
 
 #[test]
-fn what_the_simulator_cannot_do_is_said_to_be_its_limit() {
-    let limit = |body: &str, what: &str| {
-        ends(&message(Launch::threads(1), body), &format!("can't be simulated: {what} (a limit of the simulator)"));
-    };
-    limit("mov.u32 %r1, 0;\natom.global.min.f32 %f2, [%rd0], 0f00000000;", "an atomic of this type");
-    limit("bar.sync 0, 32;", "a barrier of a part of the block");
-    limit("ld.local.u32 %r1, [%rd0];", "memory of this state space");
-    // Only where it is reached.
-    Launch::threads(1).words("ret;\nbar.sync 0, 32;", 1);
-}
-
-#[test]
 fn guards_are_read_too() {
     ends(&message(Launch::threads(1), "@%p3 mov.u32 %r1, 1;"), "reads %p3, which was never written");
-}
-
-#[test]
-fn registers_must_fit_their_instructions() {
-    let text = |body| kernel(".param .u64 out", body);
-    let error = |body| Launch::threads(1).run(&text(body), vec![Simulator::pointer(&[0])]).unwrap_err().to_string();
-    let wrong = error("add.u64 %r1, %rd0, %rd0;");
-    assert_eq!(wrong, "kernel `k`: instruction 3 has a register of another width than its instruction's type");
-    let wrong = error("add.u32 %r1, %p0, 1;");
-    assert_eq!(wrong, "kernel `k`: instruction 3 has a predicate where a number should be");
 }
 
 #[test]

@@ -156,9 +156,10 @@ impl<T: Real> Matmul<T> {
             return Ok(Report::default());
         }
         let bytes = T::DTYPE.bytes() as usize;
-        let aligned = [&a, &b].iter().all(|m| m.whole_vectors() && m.rows_aligned(bytes) && backend.is_aligned(&m.data, WIDEST))
-            && c.rows_aligned(size_of::<f32>())
-            && backend.is_aligned_mut(&c.data, WIDEST);
+        let aligned =
+            [&a, &b].iter().all(|m| m.whole_vectors() && m.rows_aligned(bytes) && backend.is_aligned(&m.data, WIDEST))
+                && c.rows_aligned(size_of::<f32>())
+                && backend.is_aligned_mut(&c.data, WIDEST);
         let program = self.program(aligned)?;
         let args = args::<B, T>(a, b, c);
         let grid = self.kernel(aligned).grid::<B>(&args);
