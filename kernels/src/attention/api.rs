@@ -1,6 +1,6 @@
 //! The call: tensors in, tensors out, one launch.
 
-use super::config::{Choice, choose, rows_per_warp, tiles};
+use super::config::{Choice, choose, most_head_dim, rows_per_warp, tiles};
 use super::reference::host_operand;
 use super::{
     AttentionConfig, AttentionError, FlashAttention, FlashAttentionArgs, FlashTile, Operand, Problem, Scaling,
@@ -88,7 +88,9 @@ impl<T: Real, U: Real> Attention<T, U> {
     /// or that the chip can't hold.
     pub fn new(profile: &Profile, config: AttentionConfig) -> Result<Self, AttentionError> {
         let choice = choose(profile, T::DTYPE, &config)?;
-        let all = tiles(choice.unit);
+        let head_dim = config.head_dim;
+        let has_registers = |tile: &&(usize, usize)| head_dim <= most_head_dim(choice.unit, **tile);
+        let all: Vec<(usize, usize)> = tiles(choice.unit).iter().filter(has_registers).copied().collect();
         let prepare = |tile: &(usize, usize)| Self::prepared(profile, Choice { tile: *tile, ..choice }, &config);
         let area = |tile: &(usize, usize)| tile.0 * tile.1;
         let chosen = all.iter().find(|tile| **tile == choice.tile);

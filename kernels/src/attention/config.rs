@@ -57,6 +57,15 @@ pub const fn tiles(unit: Unit) -> &'static [(usize, usize)] {
     }
 }
 
+/// The largest head dim that a tile of a unit has registers for: beyond it the assembler would spill.
+pub const fn most_head_dim(unit: Unit, tile: (usize, usize)) -> usize {
+    match (unit, tile) {
+        (Unit::Fma, _) | (Unit::M8N8K4, (64, 32)) => 256,
+        (Unit::M8N8K4, (64, 128)) => 64,
+        (Unit::M8N8K4, _) => 128,
+    }
+}
+
 /// Query rows that a warp owns.
 pub(crate) const fn rows_per_warp(unit: Unit) -> usize {
     match unit {

@@ -21,7 +21,7 @@ mod problem;
 mod reference;
 
 pub use api::{Attended, Attention, Inputs, Outputs, attend_host};
-pub use config::{AttentionConfig, Scaling, tiles};
+pub use config::{AttentionConfig, Scaling, most_head_dim, tiles};
 pub use error::AttentionError;
 pub use kernel::{FlashAttention, FlashAttentionArgs, FlashTile, flash_attention};
 pub use problem::Problem;

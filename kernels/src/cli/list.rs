@@ -54,8 +54,9 @@ fn kernels() -> String {
         table.row(["matmul", unit.name(), operands, &tiles.collect::<Vec<_>>().join(" ")]);
     }
     for (unit, operands) in [(Unit::M8N8K4, "f16"), (Unit::Fma, "f16, bf16, f32")] {
-        let tiles = attention::tiles(unit).iter().map(|(m, n)| format!("{m}x{n}"));
-        let instances = format!("{} at head dims 8, 16, ... 256", tiles.collect::<Vec<_>>().join(" "));
+        let up_to = |tile| attention::most_head_dim(unit, tile);
+        let tiles = attention::tiles(unit).iter().map(|&(m, n)| format!("{m}x{n} to D {}", up_to((m, n))));
+        let instances = format!("{}, in steps of 8", tiles.collect::<Vec<_>>().join(", "));
         table.row(["flash_attention", unit.name(), operands, &instances]);
     }
     table.to_string()
