@@ -1451,23 +1451,6 @@ mod tests {
         round_trips(&whole);
     }
 
-    #[test]
-    fn reads_the_reference_designs() {
-        let folder = std::env::var("VOLTA_DESIGNS").unwrap_or("/work/shared/reference/volta_designs".into());
-        let Ok(files) = std::fs::read_dir(folder) else { return };
-        let paths = files.flatten().map(|file| file.path());
-        for path in paths.filter(|path| path.extension().is_some_and(|extension| extension == "ptx")) {
-            let text = std::fs::read_to_string(&path).expect("a readable design");
-            let module = parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-            assert!(module.entries[0].body.len() > 500);
-            round_trips(&module);
-            if let Ok(folder) = std::env::var("PTX_DESIGNS_OUT") {
-                let name = path.file_name().expect("a name");
-                std::fs::write(std::path::Path::new(&folder).join(name), print(&module)).expect("a writable folder");
-            }
-        }
-    }
-
     const TRITON: &str = r#"
 .extern .shared .align 16 .b8 global_smem[];
 .visible .entry add_kernel( // @add_kernel
