@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::machine::{Launch, run};
+use super::machine::{BUDGET, Launch, run};
 use super::memory::{Buffer, GlobalMemory, LARGEST};
 use super::program::Program as Decoded;
 use super::report::{SimError, type_bytes};
@@ -173,7 +173,8 @@ impl Backend for Simulator {
         }
         let shared_bytes = program.shared_bytes + decoded.static_shared;
         let threads = program.threads;
-        let launch = Launch { program: &decoded, grid, threads, shared_bytes, memory: &memory, params: &params };
+        let launch =
+            Launch { program: &decoded, grid, threads, shared_bytes, memory: &memory, params: &params, budget: BUDGET };
         let counters = run(&launch)?;
         let mut buffers = memory.buffers.iter();
         for arg in args {

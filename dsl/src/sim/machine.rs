@@ -1,18 +1,20 @@
 //! Running a grid: blocks in parallel, the warps of a block in turn, each until it waits at a barrier or is done.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use rayon::prelude::*;
 
 use super::counters::Counters;
 use super::memory::GlobalMemory;
-use super::program::{Condition, Instruction, Kind, Program};
+use super::program::{Instruction, Program, Slot};
 use super::race::{Conflict, SharedMemory};
-use super::report::{Direction, Fault, FaultKind, Position, RaceAccess, SimError, statement_text};
-use super::step;
-use super::warp::Warp;
+use super::report::{Direction, Fault, FaultKind, RaceAccess, SimError};
+use super::step::{Patterns, step};
+use super::warp::{LANE_BITS, Lanes32, Warp, lanes};
 use crate::ptx::Special;
 
 /// Instructions that a warp may run, some seconds' worth: a guard against loops that don't end.
-const BUDGET: u64 = 1 << 26;
+pub(super) const BUDGET: u64 = 1 << 26;
 
 /// A launch.
 pub(super) struct Launch<'a> {
@@ -24,6 +26,8 @@ pub(super) struct Launch<'a> {
     pub(super) memory: &'a GlobalMemory,
     /// The parameters' values.
     pub(super) params: &'a [u64],
+    /// Instructions that a warp may run.
+    pub(super) budget: u64,
 }
 
 /// Where a block is in its grid.
@@ -59,14 +63,22 @@ impl BlockPlace {
     }
 }
 
-/// Runs every block of a grid.
+/// Runs every block of a grid. Of several faults the one of the lowest block is told, whatever ran first.
 pub(super) fn run(launch: &Launch<'_>) -> Result<Counters, SimError> {
     let [x, y, z] = launch.grid.map(u64::from);
+    let failed = AtomicU64::new(u64::MAX);
     let results: Vec<Result<Counters, Box<Fault>>> = (0..x * y * z)
         .into_par_iter()
         .map(|index| {
+            if index > failed.load(Relaxed) {
+                return Ok(Counters::default());
+            }
             let block = [(index % x) as u32, (index / x % y) as u32, (index / x / y) as u32];
-            Block::new(launch, block).run()
+            let result = Block::new(launch, block).run();
+            if result.is_err() {
+                failed.fetch_min(index, Relaxed);
+            }
+            result
         })
         .collect();
     let mut sum = Counters::default();
@@ -81,24 +93,29 @@ pub(super) struct Block<'a> {
     pub(super) launch: &'a Launch<'a>,
     pub(super) shared: SharedMemory,
     pub(super) counters: Counters,
+    /// Wavefronts of the accesses seen so far.
+    pub(super) patterns: Patterns,
     place: BlockPlace,
     /// The number of the instruction in the run of the block.
-    pub(super) stamp: u64,
+    pub(super) stamp: u32,
 }
 
-/// What went wrong in which lane.
-pub(super) type Stop = Box<(u32, FaultKind)>;
+/// What went wrong in which lane. It is small, since every instruction returns room for one.
+#[derive(Debug)]
+pub(super) struct Stop(Box<(u32, FaultKind)>);
 
-/// Something that went wrong in a lane.
-pub(super) fn stop(lane: u32, kind: FaultKind) -> Stop {
-    Box::new((lane, kind))
+impl Stop {
+    #[cold]
+    pub(super) fn new(lane: u32, kind: FaultKind) -> Self {
+        Stop(Box::new((lane, kind)))
+    }
 }
 
 impl<'a> Block<'a> {
     fn new(launch: &'a Launch<'a>, block: [u32; 3]) -> Self {
         let place = BlockPlace { block, grid: launch.grid, threads: launch.threads };
         let shared = SharedMemory::new(launch.shared_bytes);
-        Block { launch, shared, counters: Counters::default(), place, stamp: 0 }
+        Block { launch, shared, counters: Counters::default(), patterns: Patterns::default(), place, stamp: 0 }
     }
 
     fn run(mut self) -> Result<Counters, Box<Fault>> {
@@ -143,41 +160,52 @@ impl<'a> Block<'a> {
             warp.regroup();
             let pc = warp.pc;
             let instruction = &program.code[pc as usize];
-            let mask = warp.guarded(instruction.guard);
-            self.stamp += 1;
+            self.stamp = self.stamp.wrapping_add(1);
             warp.executed += 1;
             self.counters.count(instruction.group);
             warp.pc = pc + 1;
-            self.check(warp, instruction, mask)
-                .and_then(|()| if mask == 0 { Ok(()) } else { step::step(self, warp, instruction, mask) })
-                .map_err(|stop| self.fault(pc, warp.index * 32 + stop.0, stop.1))?;
-            for &register in &instruction.writes {
-                warp.written[register as usize] |= mask;
+            if let Err(Stop(stop)) = self.issue(warp, instruction) {
+                let (lane, kind) = *stop;
+                return Err(self.fault(pc, warp.index * 32 + lane, kind));
             }
         }
         Ok(())
     }
 
-    /// Whether what the instruction reads was written, and the warp hasn't run for too long.
-    fn check(&self, warp: &Warp, instruction: &Instruction, mask: u32) -> Result<(), Stop> {
-        let guard = instruction.guard_register.iter().map(|&register| (register, warp.mask));
-        for (register, lanes) in guard.chain(instruction.reads.iter().map(|&register| (register, mask))) {
-            let missing = lanes & !warp.written[register as usize];
-            if missing != 0 {
-                return Err(stop(
-                    missing.trailing_zeros(),
-                    FaultKind::Unwritten { register: self.register_name(register) },
-                ));
+    /// Checks an instruction and runs it in the lanes that its guard lets through.
+    #[inline(always)]
+    fn issue(&mut self, warp: &mut Warp, instruction: &Instruction) -> Result<(), Stop> {
+        let mut mask = warp.mask;
+        if warp.executed > self.launch.budget {
+            return Err(Stop::new(mask.trailing_zeros(), FaultKind::Budget { limit: self.launch.budget }));
+        }
+        if let Some(guard) = instruction.guard {
+            if let Some(register) = instruction.guard_read {
+                self.must_be_written(warp, register, mask)?;
+            }
+            mask &= warp.condition(guard);
+            if mask == 0 {
+                return Ok(());
             }
         }
-        if warp.executed > BUDGET {
-            return Err(stop(warp.mask.trailing_zeros(), FaultKind::Budget { limit: BUDGET }));
+        for &register in &instruction.reads {
+            self.must_be_written(warp, register, mask)?;
+        }
+        step(self, warp, instruction, mask)?;
+        for &register in &instruction.writes {
+            warp.written[register as usize] |= mask;
         }
         Ok(())
     }
 
-    fn register_name(&self, register: u32) -> String {
-        self.launch.program.register_name(register)
+    #[inline(always)]
+    fn must_be_written(&self, warp: &Warp, register: u32, mask: u32) -> Result<(), Stop> {
+        let missing = mask & !warp.written[register as usize];
+        if missing == 0 {
+            return Ok(());
+        }
+        let register = self.launch.program.register_name(register);
+        Err(Stop::new(missing.trailing_zeros(), FaultKind::Unwritten { register }))
     }
 
     /// A fault of an instruction in a thread.
@@ -199,7 +227,7 @@ impl<'a> Block<'a> {
     ) -> FaultKind {
         let program = self.launch.program;
         let access = |direction, warp, lane, at| {
-            let (position, instruction): (Option<Position>, String) = program.source(at);
+            let (position, instruction) = program.source(at);
             RaceAccess { direction, warp, lane, position, instruction }
         };
         let own = |lane| access(direction, warp.index, lane, warp.pc - 1);
@@ -208,8 +236,6 @@ impl<'a> Block<'a> {
             Conflict::Unwritten => FaultKind::SharedUnwritten { address, bytes },
             Conflict::Race { warp: other, at, wrote } => {
                 let direction = if wrote { Direction::Write } else { Direction::Read };
-                // Where several warps read, any of them but ours stands for all.
-                let other = other.unwrap_or(if warp.index == 0 { 1 } else { 0 });
                 FaultKind::SharedRace { address, first: access(direction, other, None, at), second: own(None) }
             }
             Conflict::SameInstruction { lane: other } => {
@@ -219,44 +245,33 @@ impl<'a> Block<'a> {
     }
 }
 
-impl Warp {
-    /// The lanes of the running group whose guard holds.
-    #[inline]
-    pub(super) fn guarded(&self, guard: Option<Condition>) -> u32 {
-        match guard {
-            None => self.mask,
-            Some(condition) => self.mask & self.condition(condition),
+/// For each running lane the lanes that it names as taking part: itself and others that run.
+pub(super) fn members(warp: &Warp, names: Slot, active: u32) -> Result<Lanes32, Stop> {
+    let named = warp.word(names).map(|mask| mask & warp.members);
+    for lane in lanes(active) {
+        if named[lane] & !active != 0 || named[lane] & LANE_BITS[lane] == 0 {
+            return Err(Stop::new(lane as u32, FaultKind::InactiveLanes { active, needed: named[lane] }));
         }
     }
-
-    /// The lanes in which a condition holds.
-    #[inline]
-    pub(super) fn condition(&self, condition: Condition) -> u32 {
-        let predicate = self.predicates[condition.slot as usize];
-        if condition.negated { !predicate } else { predicate }
-    }
+    Ok(named)
 }
 
-impl Program {
-    /// The source position of an instruction, and its text.
-    fn source(&self, pc: u32) -> (Option<Position>, String) {
-        let instruction = &self.code[(pc as usize).min(self.code.len() - 1)];
-        let position = instruction.position.map(|(file, line, column)| {
-            let file = self.files.get(file as usize - 1).cloned().unwrap_or_default();
-            Position { file, line, column }
-        });
-        let text = match (&instruction.kind, self.body.get(instruction.statement)) {
-            (Kind::Exit, None) | (_, None) => "ret;".to_owned(),
-            (_, Some(statement)) => statement_text(statement),
-        };
-        (position, text)
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ptx::parse;
 
-/// The lanes that a mask operand names; it must be the same in all lanes that run.
-pub(super) fn members(mask: u32, active: u32) -> Result<u32, Stop> {
-    if active & mask != mask {
-        return Err(stop(active.trailing_zeros(), FaultKind::InactiveLanes { active, needed: mask }));
+    #[test]
+    fn loops_come_to_an_end() {
+        let text = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n$L1:\nbra $L1;\n}\n";
+        let program = Program::load(&parse(text).unwrap(), "k").unwrap();
+        let memory = GlobalMemory::default();
+        let (program, memory) = (&program, &memory);
+        let launch =
+            Launch { program, grid: [9, 1, 1], threads: 40, shared_bytes: 0, memory, params: &[], budget: 1000 };
+        let error = run(&launch).unwrap_err().to_string();
+        let end = "block [0, 0, 0], thread 0: `bra $L1;` is past the 1000 instructions that a warp may run in the \
+                   simulator; is there a loop that doesn't end?";
+        assert!(error.ends_with(end), "{error}");
     }
-    Ok(mask)
 }

@@ -12,6 +12,8 @@
 
 mod backend;
 mod counters;
+mod decode;
+mod known;
 mod machine;
 mod memory;
 mod program;

@@ -1,84 +1,94 @@
 //! A block's shared memory, and who touched it.
 //!
-//! **A race** is two accesses of one byte by different threads, at least one of them a write, that nothing orders. Barriers of
-//! the block order accesses before them against those after. Threads of one warp run in lockstep here, so accesses of
-//! different instructions of one warp are taken as ordered; what is left between them is one instruction that writes
-//! different values to one byte. So a byte races when, between two barriers, one warp writes it and another touches it.
+//! **A race** is two accesses of one byte by different threads, at least one of them a write, that nothing orders. Barriers
+//! of the block order accesses before them against those after. Atomics don't race with one another. Threads of one warp
+//! run in lockstep here, so accesses of different instructions of one warp are taken as ordered (a kernel that relies on
+//! it without `bar.warp.sync` is not found out); what is left between them is one instruction that writes different values
+//! to one byte. So a byte races when, between two barriers, one warp writes it and another touches it.
 //!
-//! Atomics are ordered against one another, but not against another warp's plain accesses.
-//!
-//! For each byte the record says which warp wrote it and which read it since the last barrier, and where; for each word,
-//! which bytes have been written at all: a read of others is an error too.
+//! For each byte the record says which warps wrote and read it since the last barrier, and with which instruction; and
+//! whether it was written at all: reading it before is an error too. For example after warps 0 and 3 read a byte its
+//! `readers` is warp 0, its `others` warp 3, and a write by either of them is a race with the other.
 
-/// Several warps, in place of a warp's number.
-const SEVERAL: u8 = u8::MAX;
+/// A warp and the place of its instruction; 0 is nobody.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Who(u32);
 
-/// What is known of a word.
+/// Bits that hold a warp's number, plus 1; the highest bit marks an atomic and the rest is the place.
+const WARP_BITS: u32 = 6;
+const ATOMIC: u32 = 1 << 31;
+
+impl Who {
+    fn new(accessor: Accessor) -> Self {
+        Who((accessor.at << WARP_BITS | (accessor.warp + 1)) & !ATOMIC)
+    }
+
+    fn is_atomic(self) -> bool {
+        self.0 & ATOMIC != 0
+    }
+
+    /// Whether this is somebody of another warp.
+    #[inline(always)]
+    fn is_not(self, own: Who) -> bool {
+        self.0 != 0 && (self.0 ^ own.0) & ((1 << WARP_BITS) - 1) != 0
+    }
+
+    /// The same as a mask of 32 bits, for code without branches.
+    #[inline(always)]
+    fn differs(self, own: Who) -> u32 {
+        if (self.0 != 0) & ((self.0 ^ own.0) & ((1 << WARP_BITS) - 1) != 0) { u32::MAX } else { 0 }
+    }
+
+    fn race(self, wrote: bool) -> Conflict {
+        let warp = (self.0 & ((1 << WARP_BITS) - 1)) - 1;
+        Conflict::Race { warp, at: (self.0 & !ATOMIC) >> WARP_BITS, wrote: wrote || self.is_atomic() }
+    }
+}
+
+/// What is known of a word's four bytes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Record {
     /// Between which barriers the rest holds.
     epoch: u32,
-    bytes: [ByteRecord; 4],
-    /// The warp that made an atomic access, plus 1, or [`SEVERAL`]; 0 is none.
-    updater: u8,
-    update_at: u32,
+    /// The last instruction that wrote, by its number in the run.
+    stamp: u32,
+    lane: u8,
     /// Bytes that have been written at all, a bit each.
     written: u8,
-    /// The last instruction that wrote, by its number in the run, and the bytes that it wrote.
-    stamp: u64,
-    fresh: u8,
-}
-
-/// What is known of a byte: the warp that wrote it, plus 1; that which read it, plus 1, or [`SEVERAL`]; the places of their
-/// last instructions; the lane that wrote. 0 is none.
-#[derive(Clone, Copy, Debug, Default)]
-struct ByteRecord {
-    writer: u8,
-    reader: u8,
-    lane: u8,
-    write_at: u32,
-    read_at: u32,
+    /// For each byte the last write, or the first warp's atomic.
+    writers: [Who; 4],
+    /// For each byte a read.
+    readers: [Who; 4],
+    /// For each byte a read, or an atomic, of a second warp.
+    others: [Who; 4],
 }
 
 impl Record {
-    /// Fails if a warp other than `own` made an atomic access.
-    #[inline]
-    fn updated_by_others(&self, own: u8) -> Result<(), Conflict> {
-        if self.updater == 0 || self.updater == own {
-            return Ok(());
+    /// What a read ran into.
+    #[cold]
+    fn wrong_read(&self, selected: u8, own: Who) -> Conflict {
+        if self.written & selected != selected {
+            return Conflict::Unwritten;
         }
-        Err(Conflict::Race { warp: number(self.updater), at: self.update_at, wrote: true })
-    }
-}
-
-impl ByteRecord {
-    /// Fails if a warp other than `own` wrote it.
-    #[inline]
-    fn written_by_others(&self, own: u8) -> Result<(), Conflict> {
-        if self.writer == 0 || self.writer == own {
-            return Ok(());
-        }
-        Err(Conflict::Race { warp: number(self.writer), at: self.write_at, wrote: true })
+        let bytes = (0..4).filter(|byte| selected >> byte & 1 == 1);
+        let mut races = bytes.filter_map(|byte| {
+            let atomic = Some(self.others[byte]).filter(|other| other.is_atomic());
+            [Some(self.writers[byte]), atomic].into_iter().flatten().find(|who| who.is_not(own))
+        });
+        races.next().map_or(Conflict::Unwritten, |who| who.race(true))
     }
 
-    /// Fails if a warp other than `own` read it.
-    #[inline]
-    fn read_by_others(&self, own: u8) -> Result<(), Conflict> {
-        if self.reader == 0 || self.reader == own {
-            return Ok(());
-        }
-        Err(Conflict::Race { warp: number(self.reader), at: self.read_at, wrote: false })
+    /// What a write ran into.
+    #[cold]
+    fn wrong_write(&self, selected: u8, own: Who) -> Conflict {
+        let mut bytes = (0..4).filter(|byte| selected >> byte & 1 == 1);
+        let race = bytes.find_map(|byte| {
+            let readers = [(self.readers[byte], false), (self.others[byte], false)];
+            let mut all = [(self.writers[byte], true)].into_iter().chain(readers);
+            all.find(|(who, _)| who.is_not(own)).map(|(who, wrote)| who.race(wrote))
+        });
+        race.unwrap_or(Conflict::SameInstruction { lane: self.lane.into() })
     }
-}
-
-/// A record's warp once more, or both.
-#[inline]
-fn joined(record: u8, own: u8) -> u8 {
-    if record == 0 || record == own { own } else { SEVERAL }
-}
-
-fn number(record: u8) -> Option<u32> {
-    (record != SEVERAL).then(|| u32::from(record) - 1)
 }
 
 /// What an access runs into.
@@ -86,8 +96,8 @@ fn number(record: u8) -> Option<u32> {
 pub(super) enum Conflict {
     /// The byte was never written.
     Unwritten,
-    /// Another warp touched it: its number, where it is known, the place of its instruction, and whether it wrote.
-    Race { warp: Option<u32>, at: u32, wrote: bool },
+    /// Another warp touched it: its number, the place of its instruction, and whether it wrote.
+    Race { warp: u32, at: u32, wrote: bool },
     /// Another lane of the same instruction writes another value to it.
     SameInstruction { lane: u32 },
 }
@@ -98,7 +108,7 @@ pub(super) struct Accessor {
     pub(super) warp: u32,
     pub(super) lane: u32,
     pub(super) at: u32,
-    pub(super) stamp: u64,
+    pub(super) stamp: u32,
 }
 
 /// A block's shared memory.
@@ -122,33 +132,61 @@ impl SharedMemory {
     }
 
     /// Reads 1, 2, 4 or 8 bytes at a multiple of that.
-    #[inline]
+    #[inline(always)]
     pub(super) fn read(&mut self, address: u32, bytes: u32, who: Accessor) -> Result<u64, Conflict> {
         let first = (address / 4) as usize;
-        if bytes == 8 {
-            let low = self.read_word(first, 0b1111, who)?;
-            return Ok(u64::from(low) | u64::from(self.read_word(first + 1, 0b1111, who)?) << 32);
+        match bytes {
+            4 => self.read_word(first, 0b1111, who).map(u64::from),
+            8 => {
+                let low = self.read_word(first, 0b1111, who)?;
+                Ok(u64::from(low) | u64::from(self.read_word(first + 1, 0b1111, who)?) << 32)
+            }
+            _ => {
+                let word = self.read_word(first, ((1 << bytes) - 1) << (address % 4), who)?;
+                Ok(u64::from(word >> (address % 4 * 8) & ((1 << (bytes * 8)) - 1)))
+            }
         }
-        let shift = address % 4;
-        let word = self.read_word(first, ((1 << bytes) - 1) << shift, who)?;
-        let mask = if bytes == 4 { u32::MAX } else { (1 << (bytes * 8)) - 1 };
-        Ok(u64::from(word >> (shift * 8) & mask))
     }
 
     /// Writes 1, 2, 4 or 8 bytes at a multiple of that.
-    #[inline]
+    #[inline(always)]
     pub(super) fn write(&mut self, address: u32, bytes: u32, value: u64, who: Accessor) -> Result<(), Conflict> {
         let first = (address / 4) as usize;
-        if bytes == 8 {
-            self.write_word(first, 0b1111, u32::MAX, value as u32, who)?;
-            return self.write_word(first + 1, 0b1111, u32::MAX, (value >> 32) as u32, who);
+        match bytes {
+            4 => self.write_word(first, 0b1111, value as u32, who),
+            8 => {
+                self.write_word(first, 0b1111, value as u32, who)?;
+                self.write_word(first + 1, 0b1111, (value >> 32) as u32, who)
+            }
+            _ => {
+                let (selected, shift) = (((1 << bytes) - 1) << (address % 4), address % 4 * 8);
+                self.write_word(first, selected, (value as u32) << shift, who)
+            }
         }
-        let shift = address % 4;
-        let mask = if bytes == 4 { u32::MAX } else { ((1 << (bytes * 8)) - 1) << (shift * 8) };
-        self.write_word(first, ((1 << bytes) - 1) << shift, mask, (value as u32) << (shift * 8), who)
     }
 
-    #[inline]
+    /// Replaces 4 or 8 bytes by a function of them and gives the old ones.
+    pub(super) fn update(
+        &mut self,
+        address: u32,
+        bytes: u32,
+        who: Accessor,
+        function: impl Fn(u64) -> u64,
+    ) -> Result<u64, Conflict> {
+        let first = (address / 4) as usize;
+        let last = first + (bytes / 4) as usize - 1;
+        for word in first..=last {
+            self.touch(word, who)?;
+        }
+        let high = if bytes == 8 { u64::from(self.words[last]) << 32 } else { 0 };
+        let old = u64::from(self.words[first]) | high;
+        let new = function(old);
+        self.words[last] = (new >> (8 * (bytes - 4))) as u32;
+        self.words[first] = new as u32;
+        Ok(old)
+    }
+
+    #[inline(always)]
     fn record(&mut self, word: usize) -> &mut Record {
         let epoch = self.epoch;
         let record = &mut self.records[word];
@@ -159,78 +197,94 @@ impl SharedMemory {
         record
     }
 
-    #[inline]
+    #[inline(always)]
     fn read_word(&mut self, word: usize, selected: u8, who: Accessor) -> Result<u32, Conflict> {
-        let own = who.warp as u8 + 1;
+        let own = Who::new(who);
         let record = self.record(word);
-        if record.written & selected != selected {
-            return Err(Conflict::Unwritten);
+        let mut wrong = 0;
+        // No branches here: all four bytes are looked at, and noted, at once.
+        for byte in 0..4 {
+            let on = if selected >> byte & 1 == 1 { u32::MAX } else { 0 };
+            let (reader, other) = (record.readers[byte], record.others[byte]);
+            let second = on & reader.differs(own);
+            let atomic = if other.0 & ATOMIC != 0 { u32::MAX } else { 0 };
+            wrong |= on & (record.writers[byte].differs(own) | (atomic & other.differs(own)));
+            record.readers[byte].0 = (own.0 & on & !second) | (reader.0 & !(on & !second));
+            record.others[byte].0 = (own.0 & second) | (other.0 & !second);
         }
-        record.updated_by_others(own)?;
-        for byte in selected_bytes(&mut record.bytes, selected) {
-            byte.written_by_others(own)?;
-            (byte.reader, byte.read_at) = (joined(byte.reader, own), who.at);
+        let wrong = wrong != 0 || record.written & selected != selected;
+        if wrong {
+            return Err(record.wrong_read(selected, own));
         }
         Ok(self.words[word])
     }
 
-    #[inline]
-    fn write_word(&mut self, word: usize, selected: u8, mask: u32, value: u32, who: Accessor) -> Result<(), Conflict> {
-        let (old, own) = (self.words[word], who.warp as u8 + 1);
-        let new = old & !mask | value & mask;
+    #[inline(always)]
+    fn write_word(&mut self, word: usize, selected: u8, value: u32, who: Accessor) -> Result<(), Conflict> {
+        let own = Who::new(who);
+        let old = self.words[word];
         let record = self.record(word);
-        record.updated_by_others(own)?;
-        let again = if record.stamp == who.stamp { record.fresh & selected } else { 0 };
-        let changed = old ^ new;
-        for (i, byte) in record.bytes.iter_mut().enumerate().filter(|(i, _)| selected >> i & 1 == 1) {
-            byte.written_by_others(own)?;
-            byte.read_by_others(own)?;
-            if again >> i & 1 == 1 && changed >> (8 * i) & 0xff != 0 {
-                return Err(Conflict::SameInstruction { lane: byte.lane.into() });
-            }
-            (byte.writer, byte.write_at, byte.lane) = (own, who.at, who.lane as u8);
+        let again = record.stamp == who.stamp && record.lane != who.lane as u8;
+        let (mut wrong, mut mask) = (false, 0);
+        for byte in 0..4 {
+            let on = selected >> byte & 1 == 1;
+            let (writer, bits) = (record.writers[byte], 0xff << (byte * 8));
+            wrong |= on & (writer.is_not(own) | record.readers[byte].is_not(own) | record.others[byte].is_not(own));
+            wrong |= on & again & (writer.0 == own.0) & ((old ^ value) & bits != 0);
+            mask |= if on { bits } else { 0 };
         }
-        record.fresh = selected | if record.stamp == who.stamp { record.fresh } else { 0 };
-        record.stamp = who.stamp;
+        if wrong {
+            return Err(record.wrong_write(selected, own));
+        }
+        for (byte, writer) in record.writers.iter_mut().enumerate() {
+            *writer = if selected >> byte & 1 == 1 { own } else { *writer };
+        }
         record.written |= selected;
-        self.words[word] = new;
+        (record.stamp, record.lane) = (who.stamp, who.lane as u8);
+        self.words[word] = old & !mask | value & mask;
         Ok(())
     }
 
-    /// Replaces 4 bytes by a function of them and gives the old ones: an atomic access.
-    pub(super) fn update(
-        &mut self,
-        address: u32,
-        function: impl Fn(u32) -> u32,
-        who: Accessor,
-    ) -> Result<u32, Conflict> {
-        let (word, own) = ((address / 4) as usize, who.warp as u8 + 1);
+    /// Notes an atomic.
+    fn touch(&mut self, word: usize, who: Accessor) -> Result<(), Conflict> {
+        let own = Who::new(who);
+        let atomic = Who(own.0 | ATOMIC);
         let record = self.record(word);
         if record.written != 0b1111 {
             return Err(Conflict::Unwritten);
         }
-        for byte in &record.bytes {
-            byte.written_by_others(own)?;
-            byte.read_by_others(own)?;
+        for byte in 0..4 {
+            let writer = record.writers[byte];
+            if writer.is_not(own) && !writer.is_atomic() {
+                return Err(writer.race(true));
+            }
+            let readers = [record.readers[byte], record.others[byte]];
+            if let Some(reader) = readers.into_iter().find(|who| who.is_not(own) && !who.is_atomic()) {
+                return Err(reader.race(false));
+            }
+            if writer.is_not(own) {
+                record.others[byte] = atomic;
+            } else if writer == Who::default() {
+                record.writers[byte] = atomic;
+            }
         }
-        (record.updater, record.update_at) = (joined(record.updater, own), who.at);
-        let old = self.words[word];
-        self.words[word] = function(old);
-        Ok(old)
+        Ok(())
     }
-}
-
-#[inline]
-fn selected_bytes(bytes: &mut [ByteRecord; 4], selected: u8) -> impl Iterator<Item = &mut ByteRecord> {
-    bytes.iter_mut().enumerate().filter(move |(i, _)| selected >> i & 1 == 1).map(|(_, byte)| byte)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn who(warp: u32, lane: u32, stamp: u64) -> Accessor {
+    fn who(warp: u32, lane: u32, stamp: u32) -> Accessor {
         Accessor { warp, lane, at: 7, stamp }
+    }
+
+    fn written() -> SharedMemory {
+        let mut memory = SharedMemory::new(16);
+        memory.write(0, 4, 1, who(0, 0, 1)).unwrap();
+        memory.barrier();
+        memory
     }
 
     #[test]
@@ -246,15 +300,13 @@ mod tests {
     fn warps_race_until_a_barrier() {
         let mut memory = SharedMemory::new(16);
         memory.write(0, 4, 1, who(0, 0, 1)).unwrap();
-        let race = Conflict::Race { warp: Some(0), at: 7, wrote: true };
-        assert_eq!(memory.read(0, 4, who(1, 0, 2)), Err(race));
+        let race = |warp, wrote| Conflict::Race { warp, at: 7, wrote };
+        assert_eq!(memory.read(0, 4, who(1, 0, 2)), Err(race(0, true)));
         memory.barrier();
         assert_eq!(memory.read(0, 4, who(1, 0, 3)), Ok(1));
-        let race = Conflict::Race { warp: Some(1), at: 7, wrote: false };
-        assert_eq!(memory.write(0, 4, 2, who(0, 0, 4)), Err(race));
+        assert_eq!(memory.write(0, 4, 2, who(0, 0, 4)), Err(race(1, false)));
         memory.read(0, 4, who(2, 0, 5)).unwrap();
-        let race = Conflict::Race { warp: None, at: 7, wrote: false };
-        assert_eq!(memory.write(0, 4, 2, who(1, 0, 6)), Err(race));
+        assert_eq!(memory.write(0, 4, 2, who(1, 0, 6)), Err(race(2, false)));
     }
 
     #[test]
@@ -267,33 +319,46 @@ mod tests {
     }
 
     #[test]
+    fn a_race_names_the_instruction_that_wrote_the_byte() {
+        let mut memory = SharedMemory::new(16);
+        memory.write(0, 2, 1, Accessor { at: 5, ..who(0, 0, 1) }).unwrap();
+        memory.write(2, 2, 2, Accessor { at: 6, ..who(1, 0, 2) }).unwrap();
+        assert_eq!(memory.read(0, 2, who(2, 0, 3)), Err(Conflict::Race { warp: 0, at: 5, wrote: true }));
+    }
+
+    #[test]
     fn one_instruction_may_write_one_value_only() {
         let mut memory = SharedMemory::new(16);
         memory.write(0, 4, 5, who(0, 0, 1)).unwrap();
         memory.write(0, 4, 5, who(0, 1, 1)).unwrap();
         assert_eq!(memory.write(0, 4, 6, who(0, 2, 1)), Err(Conflict::SameInstruction { lane: 1 }));
         memory.write(0, 4, 6, who(0, 2, 2)).unwrap();
-        // Each byte is held against what the instruction itself wrote to it, not to its neighbours.
-        memory.write(0, 2, 7, who(0, 0, 3)).unwrap();
-        memory.write(2, 2, 8, who(0, 1, 3)).unwrap();
-        assert_eq!(memory.write(0, 2, 9, who(0, 2, 3)), Err(Conflict::SameInstruction { lane: 0 }));
     }
 
     #[test]
-    fn atomics_race_with_plain_accesses_of_others() {
+    fn atomics_race_with_the_others_only() {
+        let add = |memory: &mut SharedMemory, warp| memory.update(0, 4, who(warp, 0, 9), |old| old + 1);
+        let mut memory = written();
+        assert_eq!([add(&mut memory, 0), add(&mut memory, 1), add(&mut memory, 0)], [Ok(1), Ok(2), Ok(3)]);
+        for warp in 0..2 {
+            let race = Conflict::Race { warp: 1 - warp, at: 7, wrote: true };
+            assert_eq!(memory.read(0, 4, who(warp, 0, 10)), Err(race));
+        }
+        let mut memory = written();
+        memory.read(0, 4, who(1, 0, 2)).unwrap();
+        add(&mut memory, 1).unwrap();
+        assert_eq!(add(&mut memory, 0), Err(Conflict::Race { warp: 1, at: 7, wrote: false }));
+        let mut memory = written();
+        memory.write(0, 4, 3, who(1, 0, 2)).unwrap();
+        add(&mut memory, 1).unwrap();
+        assert_eq!(add(&mut memory, 0), Err(Conflict::Race { warp: 1, at: 7, wrote: true }));
+    }
+
+    #[test]
+    fn long_atomics_take_two_words() {
         let mut memory = SharedMemory::new(16);
-        memory.write(0, 4, 1, who(0, 0, 1)).unwrap();
-        let race = |warp, wrote| Err(Conflict::Race { warp, at: 7, wrote });
-        assert_eq!(memory.update(0, |old| old + 1, who(0, 0, 2)), Ok(1));
-        assert_eq!(memory.update(0, |old| old + 1, who(1, 0, 3)), race(Some(0), true));
-        memory.barrier();
-        memory.update(0, |old| old + 1, who(0, 0, 4)).unwrap();
-        assert_eq!(memory.read(0, 4, who(0, 0, 5)), Ok(3));
-        assert_eq!(memory.update(0, |old| old + 1, who(1, 0, 6)), race(Some(0), false));
-        memory.barrier();
-        memory.update(0, |old| old + 1, who(0, 0, 7)).unwrap();
-        memory.update(0, |old| old + 1, who(1, 0, 8)).unwrap();
-        let race = Conflict::Race { warp: None, at: 7, wrote: true };
-        assert_eq!(memory.read(0, 4, who(1, 0, 9)), Err(race));
+        memory.write(8, 8, u64::from(u32::MAX), who(0, 0, 1)).unwrap();
+        assert_eq!(memory.update(8, 8, who(0, 0, 2), |old| old + 1), Ok(u64::from(u32::MAX)));
+        assert_eq!(memory.read(8, 8, who(0, 0, 3)), Ok(1 << 32));
     }
 }

@@ -4,13 +4,27 @@
 //! them the group that is furthest behind runs first, so groups meet again where their paths join. For example after
 //! `@%p1 bra $L1` with lanes 0 to 15 jumping ahead, lanes 16 to 31 run until they reach `$L1`, and from there all 32 go on.
 
-use super::program::{Program, Slot};
+use super::machine::BlockPlace;
+use super::program::{Condition, Program, Slot};
 
 /// Lanes of a warp.
 pub(super) const LANES: usize = 32;
 
 /// All lanes.
 pub(super) const FULL: u32 = u32::MAX;
+
+/// The bit of each lane in a mask.
+pub(super) const LANE_BITS: [u32; LANES] = lane_bits();
+
+const fn lane_bits() -> [u32; LANES] {
+    let mut bits = [0; LANES];
+    let mut lane = 0;
+    while lane < LANES {
+        bits[lane] = 1 << lane;
+        lane += 1;
+    }
+    bits
+}
 
 /// A value of 32 bits in every lane.
 pub(super) type Lanes32 = [u32; LANES];
@@ -53,7 +67,7 @@ pub(super) struct Warp {
 }
 
 impl Warp {
-    pub(super) fn new(program: &Program, index: u32, threads: u32, block: &super::machine::BlockPlace) -> Self {
+    pub(super) fn new(program: &Program, index: u32, threads: u32, block: &BlockPlace) -> Self {
         let members = match threads.saturating_sub(index * 32) {
             count @ 0..32 => (1 << count) - 1,
             _ => FULL,
@@ -70,14 +84,14 @@ impl Warp {
             predicates: vec![0; program.predicates],
             words: vec![[0; LANES]; program.words],
             longs: vec![[0; LANES]; program.longs],
-            written: vec![0; program.registers],
+            written: vec![0; program.registers.iter().sum::<u32>() as usize],
         };
         warp.fill(program, block);
         warp
     }
 
     /// Writes constants and special registers to their slots.
-    fn fill(&mut self, program: &Program, block: &super::machine::BlockPlace) {
+    fn fill(&mut self, program: &Program, block: &BlockPlace) {
         for &(slot, value) in &program.constants {
             match slot.wide() {
                 true => self.longs[slot.index()] = [value; LANES],
@@ -99,7 +113,7 @@ impl Warp {
     }
 
     /// Lets the group that is furthest behind run, with those at the same place.
-    #[inline]
+    #[inline(always)]
     pub(super) fn regroup(&mut self) {
         if self.pc >= self.next || self.mask == 0 {
             self.reorder();
@@ -135,18 +149,25 @@ impl Warp {
         self.mask &= !mask;
     }
 
-    #[inline]
+    /// The lanes in which a condition holds.
+    #[inline(always)]
+    pub(super) fn condition(&self, condition: Condition) -> u32 {
+        let predicate = self.predicates[condition.slot as usize];
+        if condition.negated { !predicate } else { predicate }
+    }
+
+    #[inline(always)]
     pub(super) fn word(&self, slot: Slot) -> &Lanes32 {
         &self.words[slot.index()]
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn long(&self, slot: Slot) -> &Lanes64 {
         &self.longs[slot.index()]
     }
 
     /// A register's lanes as 64 bits, whatever its width.
-    #[inline]
+    #[inline(always)]
     pub(super) fn bits(&self, slot: Slot) -> Lanes64 {
         match slot.wide() {
             true => self.longs[slot.index()],
@@ -154,27 +175,18 @@ impl Warp {
         }
     }
 
-    /// One lane of [`Warp::bits`].
-    #[inline]
-    pub(super) fn lane(&self, slot: Slot, lane: usize) -> u64 {
-        match slot.wide() {
-            true => self.longs[slot.index()][lane],
-            false => self.words[slot.index()][lane].into(),
-        }
-    }
-
-    #[inline]
+    #[inline(always)]
     pub(super) fn set_word(&mut self, slot: Slot, mask: u32, value: &Lanes32) {
         blend(&mut self.words[slot.index()], mask, value);
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn set_long(&mut self, slot: Slot, mask: u32, value: &Lanes64) {
         blend(&mut self.longs[slot.index()], mask, value);
     }
 
     /// Sets a register of either width; 32-bit ones take the low part.
-    #[inline]
+    #[inline(always)]
     pub(super) fn set_bits(&mut self, slot: Slot, mask: u32, value: &Lanes64) {
         match slot.wide() {
             true => self.set_long(slot, mask, value),
@@ -182,28 +194,26 @@ impl Warp {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn set_predicate(&mut self, slot: u32, mask: u32, value: u32) {
         let old = &mut self.predicates[slot as usize];
         *old = (*old & !mask) | (value & mask);
     }
 }
 
-#[inline]
+#[inline(always)]
 fn blend<T: Copy>(register: &mut [T; LANES], mask: u32, value: &[T; LANES]) {
     if mask == FULL {
         *register = *value;
         return;
     }
     for lane in 0..LANES {
-        if mask >> lane & 1 == 1 {
-            register[lane] = value[lane];
-        }
+        register[lane] = if mask & LANE_BITS[lane] != 0 { value[lane] } else { register[lane] };
     }
 }
 
 /// The lanes of a mask, in order.
-#[inline]
+#[inline(always)]
 pub(super) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     let mut rest = mask;
     std::iter::from_fn(move || {

@@ -246,3 +246,28 @@ fn the_first_block_speaks() {
     let fault = Launch { blocks: 40, threads: 32, shared: 0 }.fault(body);
     assert_eq!(fault.block, [3, 0, 0]);
 }
+
+#[test]
+fn lanes_name_themselves() {
+    let body = "shfl.sync.idx.b32 %r1, %r0, 0, 31, 0xffff;";
+    ends(&message(Launch::threads(32), body), "needs the lanes 0x0000ffff, but is executed by 0xffffffff");
+}
+
+#[test]
+fn registers_fit_their_instructions() {
+    let error = |body| {
+        let text = kernel(".param .u64 out", body);
+        Launch::threads(1).run(&text, vec![Simulator::pointer(&[0_u32])]).unwrap_err().to_string()
+    };
+    let wrong = error("add.u64 %r1, %rd0, %rd0;");
+    assert_eq!(wrong, "kernel `k`: instruction 3 has a register of another width than its instruction's type");
+    let wrong = error("add.u32 %r1, %p0, 1;");
+    assert_eq!(wrong, "kernel `k`: instruction 3 has a predicate where a number should be");
+}
+
+#[test]
+fn what_is_not_reached_may_be_unsupported() {
+    let limit = "can't be simulated: memory of this state space (a limit of the simulator)";
+    ends(&message(Launch::threads(1), "ld.local.u32 %r1, [%rd0];"), limit);
+    Launch::threads(1).words("ret;\nld.local.u32 %r1, [%rd0];", 1);
+}

@@ -129,3 +129,19 @@ fn generic_addresses_are_global() {
                 st.global.u32 [%rd0], %r2;";
     assert_eq!(Launch::threads(1).words(body, 2), [77, 77]);
 }
+
+#[test]
+fn atomics_of_64_bits() {
+    let body = "mov.u64 %rd1, 0x100000001;\natom.global.add.u64 %rd2, [%rd0], %rd1;\nmov.u64 %rd3, 7;\n\
+                atom.global.exch.b64 %rd4, [%rd0+8], %rd3;";
+    assert_eq!(Launch::threads(32).words(body, 4), [32, 32, 7, 0]);
+}
+
+#[test]
+fn generic_addresses_reach_shared_memory() {
+    let body = "mov.u32 %r1, 77;\nst.shared.u32 [dynamic+4], %r1;\nmov.u64 %rd1, dynamic;\ncvta.shared.u64 %rd2, %rd1;\n\
+                ld.u32 %r2, [%rd2+4];\nst.global.u32 [%rd0], %r2;\ncvta.to.global.u64 %rd3, %rd0;\nst.u32 [%rd3+4], %r2;\n\
+                cvta.to.shared.u64 %rd4, %rd2;\nld.shared.u32 %r3, [%rd4+4];\nst.global.u32 [%rd0+8], %r3;";
+    let launch = Launch { blocks: 1, threads: 1, shared: 16 };
+    assert_eq!(launch.words(body, 3), [77, 77, 77]);
+}

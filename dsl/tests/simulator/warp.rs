@@ -147,3 +147,15 @@ fn shuffles_take_each_lanes_own_operands() {
     let expected: Vec<u32> = (0..32).map(|lane| 3 * (31 - if lane < 16 { lane ^ 15 } else { lane })).collect();
     assert_eq!(Launch::threads(32).words(&body, 32), expected);
 }
+
+#[test]
+fn halves_of_a_warp_vote_and_shuffle_apart() {
+    // In one instruction each lane names its own half of the warp.
+    let body = format!(
+        "setp.lt.u32 %p1, %r0, 16;\nselp.b32 %r1, 0xffff, 0xffff0000, %p1;\nand.b32 %r2, %r0, 3;\nsetp.eq.u32 %p2, %r2, 0;\n\
+         vote.sync.ballot.b32 %r3, %p2, %r1;\nshfl.sync.bfly.b32 %r3, %r3, 8, 31, %r1;\n{}",
+        store("%r3")
+    );
+    let words = Launch::threads(32).words(&body, 32);
+    assert_eq!((words[0], words[15], words[16], words[31]), (0x1111, 0x1111, 0x1111_0000, 0x1111_0000));
+}

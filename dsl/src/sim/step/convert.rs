@@ -1,10 +1,15 @@
 //! Conversions between types, with the rounding that the instruction names.
+//!
+//! Those that programs are full of (single to half and back, and between integers and singles) have loops of their own;
+//! the others go lane by lane, through an exact number.
 
-use half::{bf16, f16};
+use half::f16;
+use half::slice::HalfFloatSliceExt;
 
+use super::round::{BF16, F16, F32, Format, integer, one_nan, single};
 use crate::ptx::{Rounding, Type};
-use crate::sim::program::{Slot, wide_type};
-use crate::sim::warp::{Warp, lanes};
+use crate::sim::program::{CvtStep, wide_type};
+use crate::sim::warp::{LANES, Lanes32, Warp, lanes};
 
 /// A number on its way from one type to another.
 #[derive(Clone, Copy)]
@@ -13,31 +18,74 @@ enum Number {
     Int(i128),
 }
 
-pub(super) fn convert(
-    warp: &mut Warp,
-    (to, from): (Type, Type),
-    rounding: Option<Rounding>,
-    saturate: bool,
-    dst: Slot,
-    src: Slot,
-    mask: u32,
-) {
-    let source = warp.bits(src);
-    let mut result = [0; 32];
-    for lane in lanes(mask) {
-        result[lane] = write(to, read(from, source[lane]), rounding, saturate);
+pub(super) fn convert(warp: &mut Warp, step: &CvtStep, mask: u32) {
+    if let Some(value) = quick(warp, step) {
+        return warp.set_word(step.dst, mask, &value);
     }
-    if dst.wide() || !wide_type(to) {
-        warp.set_bits(dst, mask, &result);
+    let source = warp.bits(step.src);
+    let mut result = [0; LANES];
+    for lane in lanes(mask) {
+        result[lane] = write(step, read(step, source[lane]));
+    }
+    warp.set_bits(step.dst, mask, &result);
+}
+
+/// Frequent conversions, for all lanes at once.
+fn quick(warp: &Warp, step: &CvtStep) -> Option<Lanes32> {
+    if step.ftz || step.sat || step.src.wide() || step.dst.wide() {
+        return None;
+    }
+    let source = warp.word(step.src);
+    let to_nearest = matches!(step.rounding, None | Some(Rounding::Rn));
+    match (step.to, step.from) {
+        (Type::F16, Type::F32) if to_nearest => Some(to_halves(source)),
+        (Type::F32, Type::F16) => Some(to_singles(source)),
+        (Type::F32, Type::S32) if to_nearest => Some(each(source, |x| (x.cast_signed() as f32).to_bits())),
+        (Type::F32, Type::U32) if to_nearest => Some(each(source, |x| (x as f32).to_bits())),
+        (Type::U32 | Type::S32, Type::U16) => Some(each(source, |x| x & 0xffff)),
+        (Type::U16, Type::U32) => Some(each(source, |x| x & 0xffff)),
+        _ => None,
     }
 }
 
-fn read(ty: Type, bits: u64) -> Number {
+#[inline(always)]
+fn each(source: &Lanes32, function: impl Fn(u32) -> u32) -> Lanes32 {
+    let mut result = [0; LANES];
+    for lane in 0..LANES {
+        result[lane] = function(source[lane]);
+    }
+    result
+}
+
+fn to_halves(source: &Lanes32) -> Lanes32 {
+    let mut halves = [f16::ZERO; LANES];
+    halves.convert_from_f32_slice(&source.map(f32::from_bits));
+    halves.map(|half| if half.is_nan() { F16.nan() } else { half.to_bits().into() })
+}
+
+fn to_singles(source: &Lanes32) -> Lanes32 {
+    each(source, |bits| one_nan(single(bits & 0xffff).to_bits()))
+}
+
+/// The narrow float format of a type.
+fn format(ty: Type) -> Option<Format> {
     match ty {
-        Type::F16 => Number::Float(f16::from_bits(bits as u16).to_f64()),
-        Type::BF16 => Number::Float(bf16::from_bits(bits as u16).to_f64()),
-        Type::F32 => Number::Float(f32::from_bits(bits as u32).into()),
+        Type::F16 => Some(F16),
+        Type::BF16 => Some(BF16),
+        Type::F32 => Some(F32),
+        _ => None,
+    }
+}
+
+fn read(step: &CvtStep, bits: u64) -> Number {
+    match step.from {
         Type::F64 => Number::Float(f64::from_bits(bits)),
+        Type::F32 | Type::F16 | Type::BF16 => {
+            let format = format(step.from).unwrap_or(F32);
+            let value = format.value(bits as u32);
+            let flushed = step.ftz && step.from == Type::F32 && format.is_subnormal(value);
+            Number::Float(if flushed { 0.0_f64.copysign(value) } else { value })
+        }
         Type::S8 => Number::Int((bits as i8).into()),
         Type::S16 => Number::Int((bits as i16).into()),
         Type::S32 => Number::Int((bits as i32).into()),
@@ -49,104 +97,63 @@ fn read(ty: Type, bits: u64) -> Number {
     }
 }
 
-fn write(ty: Type, number: Number, rounding: Option<Rounding>, saturate: bool) -> u64 {
-    match (ty, number) {
-        (Type::F16 | Type::BF16 | Type::F32 | Type::F64, _) => {
-            let value = match number {
-                Number::Float(value) => to_integral(value, rounding),
-                Number::Int(value) => return from_integer(ty, value, rounding),
-            };
-            let value = if saturate { saturated(value) } else { value };
-            float_bits(ty, value, rounding)
-        }
-        (_, Number::Float(value)) => {
+fn write(step: &CvtStep, number: Number) -> u64 {
+    let ty = step.to;
+    match number {
+        Number::Float(value) if ty == Type::F64 => narrowed(step, value).to_bits(),
+        Number::Int(value) if ty == Type::F64 => (value as f64).to_bits(),
+        Number::Float(value) if let Some(format) = format(ty) => rounded(step, format, narrowed(step, value)),
+        Number::Int(value) if let Some(format) = format(ty) => rounded(step, format, integer(value)),
+        Number::Float(value) => {
+            let whole = whole(value, step.rounding.unwrap_or(Rounding::Rzi));
             let (low, high) = range(ty);
-            let whole = to_integral(value, rounding.or(Some(Rounding::Rzi)));
-            // Conversions saturate, and NaN is 0.
-            let clamped = if whole.is_nan() { 0 } else { (whole as i128).clamp(low, high) };
-            clamped as u64
+            // Conversions to integers saturate, and NaN is 0.
+            cut(ty, if whole.is_nan() { 0 } else { (whole as i128).clamp(low, high) })
         }
-        (_, Number::Int(value)) => {
+        Number::Int(value) => {
             let (low, high) = range(ty);
-            let value = if saturate { value.clamp(low, high) } else { value };
-            match ty {
-                Type::S8 => value as i8 as i64 as u64,
-                Type::S16 => value as i16 as i64 as u64,
-                Type::U8 | Type::B8 => (value as u8).into(),
-                Type::U16 | Type::B16 => (value as u16).into(),
-                Type::S32 | Type::U32 | Type::B32 => (value as u32).into(),
-                _ => value as u64,
-            }
+            cut(ty, if step.sat { value.clamp(low, high) } else { value })
         }
     }
 }
 
-fn saturated(value: f64) -> f64 {
-    if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) }
+/// What becomes of a float before it is rounded to another: whole, where the rounding says so, and between 0 and 1.
+fn narrowed(step: &CvtStep, value: f64) -> f64 {
+    let value = step.rounding.map_or(value, |rounding| whole(value, rounding));
+    match step.sat {
+        true if value.is_nan() => 0.0,
+        true => value.clamp(0.0, 1.0),
+        false => value,
+    }
+}
+
+fn rounded(step: &CvtStep, format: Format, value: f64) -> u64 {
+    let bits = format.round(value, step.rounding.unwrap_or(Rounding::Rn));
+    let flushed = step.ftz && step.to == Type::F32 && format.is_subnormal(format.value(bits));
+    (if flushed { bits & 0x8000_0000 } else { bits }).into()
 }
 
 /// A float rounded to an integer, where the rounding says so.
-fn to_integral(value: f64, rounding: Option<Rounding>) -> f64 {
+fn whole(value: f64, rounding: Rounding) -> f64 {
     match rounding {
-        Some(Rounding::Rni) => value.round_ties_even(),
-        Some(Rounding::Rzi) => value.trunc(),
-        Some(Rounding::Rmi) => value.floor(),
-        Some(Rounding::Rpi) => value.ceil(),
+        Rounding::Rni => value.round_ties_even(),
+        Rounding::Rzi => value.trunc(),
+        Rounding::Rmi => value.floor(),
+        Rounding::Rpi => value.ceil(),
         _ => value,
     }
 }
 
-fn from_integer(ty: Type, value: i128, rounding: Option<Rounding>) -> u64 {
-    let near = value as f64;
-    if ty == Type::F64 {
-        return near.to_bits();
-    }
-    float_bits(ty, odd(near, (value - near as i128) as f64), rounding)
-}
-
-/// The double to take for an exact number that is `error` off its nearest double, if it is to be rounded once more: of the
-/// two doubles around the number the one with an odd last bit, which is no tie of any narrower float.
-pub(super) fn odd(near: f64, error: f64) -> f64 {
-    let exact = error == 0.0 || error.is_nan() || !near.is_finite();
-    match near.to_bits() & 1 {
-        0 if !exact && error > 0.0 => near.next_up(),
-        0 if !exact => near.next_down(),
-        _ => near,
-    }
-}
-
-/// The bits of a number in a float type.
-pub(super) fn float_bits(ty: Type, value: f64, rounding: Option<Rounding>) -> u64 {
-    let narrow = |bits, least, largest| narrowed(value, rounding, (bits, least, largest));
+/// The bits of an integer in a type, extended to the register by its sign.
+fn cut(ty: Type, value: i128) -> u64 {
     match ty {
-        Type::F64 => value.to_bits(),
-        // Rust rounds to nearest even.
-        Type::F32 if rounding.is_none_or(|r| r == Rounding::Rn) => (value as f32).to_bits().into(),
-        Type::F32 => (narrow(23, -126, f32::MAX.into()) as f32).to_bits().into(),
-        Type::F16 => f16::from_f64(narrow(10, -14, f16::MAX.to_f64())).to_bits().into(),
-        _ => bf16::from_f64(narrow(7, -126, bf16::MAX.to_f64())).to_bits().into(),
-    }
-}
-
-/// Rounds to a float with so many bits behind the leading one, a least exponent, and a largest number.
-fn narrowed(value: f64, rounding: Option<Rounding>, (bits, least, largest): (i32, i32, f64)) -> f64 {
-    if !value.is_finite() {
-        return value;
-    }
-    let exponent = ((value.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(least);
-    // A power of two: dividing by it and multiplying again is exact.
-    let unit = f64::from_bits(((exponent - bits + 1023) as u64) << 52);
-    let units = value / unit;
-    let (units, toward_zero) = match rounding {
-        Some(Rounding::Rz) => (units.trunc(), true),
-        Some(Rounding::Rm) => (units.floor(), value > 0.0),
-        Some(Rounding::Rp) => (units.ceil(), value < 0.0),
-        _ => (units.round_ties_even(), false),
-    };
-    match units * unit {
-        rounded if rounded.abs() <= largest => rounded,
-        _ if toward_zero => largest.copysign(value),
-        _ => f64::INFINITY.copysign(value),
+        Type::S8 => i64::from(value as i8).cast_unsigned(),
+        Type::S16 => i64::from(value as i16).cast_unsigned(),
+        Type::S32 => i64::from(value as i32).cast_unsigned(),
+        Type::U8 | Type::B8 => (value as u8).into(),
+        Type::U16 | Type::B16 => (value as u16).into(),
+        ty if wide_type(ty) => value as u64,
+        _ => (value as u32).into(),
     }
 }
 
