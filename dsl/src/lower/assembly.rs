@@ -61,9 +61,7 @@ impl Lowering<'_> {
             let halves = regs.iter().flat_map(|&pack| [false, true].map(|high| Num::Half { pack, high }));
             return halves.take(pack).collect();
         }
-        let num =
-            |&reg: &Reg| if matches!(reg.class, Class::B32 | Class::B64) { Num::base(reg) } else { Num::Reg(reg) };
-        regs.iter().map(num).collect()
+        regs.iter().copied().map(Num::of).collect()
     }
 
     /// The text's statements with these registers.

@@ -49,11 +49,6 @@ pub(super) struct Branch {
     next: usize,
 }
 
-/// What a register that is written more than once holds.
-fn variable(reg: Reg) -> Num {
-    if matches!(reg.class, Class::B32 | Class::B64) { Num::base(reg) } else { Num::Reg(reg) }
-}
-
 /// The element type of what registers hold: addresses are integers.
 fn stored_type(ty: &TileType) -> DType {
     if ty.is_pointer() { DType::U64 } else { ty.dtype }
@@ -128,12 +123,12 @@ impl Lowering<'_> {
             self.move_to(reg, held[r], stored_type(ty));
         }
         let by_index: HashMap<usize, Reg> = own.into_iter().zip(regs.iter().copied()).collect();
-        (0..held.len()).map(|r| variable(by_index[&(r & !repeated)])).collect()
+        (0..held.len()).map(|r| Num::of(by_index[&(r & !repeated)])).collect()
     }
 
     /// Writes an element to a register that is written more than once.
     fn move_to(&mut self, dst: Reg, num: Num, dtype: DType) {
-        if num == variable(dst) {
+        if num == Num::of(dst) {
             return;
         }
         let src = match (dst.class, num) {
@@ -228,7 +223,7 @@ impl Lowering<'_> {
     fn set_aside(&mut self, num: Num, class: Class, dtype: DType) -> Num {
         let aside = self.emit.fresh(class);
         self.move_to(aside, num, dtype);
-        variable(aside)
+        Num::of(aside)
     }
 
     pub(super) fn begin_if(&mut self, condition: Value) {

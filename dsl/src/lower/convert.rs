@@ -32,22 +32,18 @@ impl Lowering<'_> {
     /// same elements: then each bit of the thread's number that matters costs one selection a register.
     fn rename(&mut self, from: &Layout, to: &Layout, dtype: DType, values: &[Num]) -> Vec<Num> {
         let (source, target) = (ThreadMap::new(from, |basis| basis), ThreadMap::new(to, |basis| basis));
+        let registers = from.register_span();
+        let holding =
+            |element| registers.solve(element).expect("the plan says that the thread holds the element") as usize;
         let mut current = values.to_vec();
         for (bit, (a, b)) in source.bits().zip(target.bits()).enumerate() {
-            let moved = register_of(from, a ^ b);
+            let moved = holding(a ^ b);
             if moved != 0 {
                 let predicate = self.thread_bit(bit);
                 current =
                     (0..current.len()).map(|r| self.select(dtype, predicate, current[r ^ moved], current[r])).collect();
             }
         }
-        (0..to.registers()).map(|r| current[register_of(from, to.apply(r, 0, 0))]).collect()
+        (0..to.registers()).map(|r| current[holding(to.apply(r, 0, 0))]).collect()
     }
-}
-
-/// The register of thread 0 that holds an element.
-pub(super) fn register_of(layout: &Layout, element: u32) -> usize {
-    (0..layout.registers())
-        .find(|&r| layout.apply(r, 0, 0) == element)
-        .expect("the plan says that the thread holds the element")
 }

@@ -42,6 +42,11 @@ impl Num {
         Num::Int { base: Some(reg), offset: 0 }
     }
 
+    /// What a register holds: an integer, or something that has no constant part.
+    pub fn of(reg: Reg) -> Num {
+        if matches!(reg.class, Class::B32 | Class::B64) { Num::base(reg) } else { Num::Reg(reg) }
+    }
+
     /// A floating-point constant.
     pub fn float(value: f64) -> Num {
         Num::Float(value.to_bits())

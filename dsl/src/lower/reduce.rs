@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use quadpair_layouts::f2::Span;
 use quadpair_layouts::{Layout, SharedLayout};
 
 use super::Lowering;
@@ -98,7 +99,7 @@ impl Lowering<'_> {
         let moved = parts.map(|part| Operand::Reg(self.shuffle(part, mask)));
         let dst = self.emit.fresh(class);
         self.emit.push(Op::Pack { ty, dst, parts: moved.to_vec() });
-        if class == Class::F64 { Num::Reg(dst) } else { Num::base(dst) }
+        Num::of(dst)
     }
 
     fn shuffle(&mut self, src: Reg, mask: i64) -> Reg {
@@ -162,31 +163,14 @@ impl Exchange {
             let along = (shape.extent(axis) as u32 - 1) << shape.shift(axis);
             basis & !along
         };
-        let mut span = Span::default();
+        let mut span = Span::new();
         for element in (0..layout.registers()).map(|r| layout.apply(r, 0, 0)).filter(|&e| off_axis(e) == 0) {
-            span.insert(element);
+            span.insert(element, 0);
         }
-        let mut new = |basis: u32| off_axis(basis) == 0 && span.insert(basis);
+        let mut new = |basis: u32| off_axis(basis) == 0 && span.insert(basis, 0);
         let lanes = (0..5).filter(|&i| new(layout.lane_basis(i))).collect();
         let warps = (0..layout.warp_bits()).filter(|&i| new(layout.warp_basis(i))).collect();
         Exchange { lanes, warps }
-    }
-}
-
-/// A subspace over F2, as vectors with distinct leading bits.
-#[derive(Default)]
-struct Span(BTreeMap<u32, u32>);
-
-impl Span {
-    /// Adds a vector and says whether it was new.
-    fn insert(&mut self, mut vector: u32) -> bool {
-        while vector != 0 {
-            match self.0.get(&vector.leading_zeros()) {
-                Some(known) => vector ^= known,
-                None => return self.0.insert(vector.leading_zeros(), vector).is_none(),
-            }
-        }
-        false
     }
 }
 

@@ -189,8 +189,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn cvt(&mut self, to: Type, from: Type, rounding: Option<Rounding>, class: Class, src: Reg) -> Reg {
-        let arg = if src.class == Class::B32 || src.class == Class::B64 { Num::base(src) } else { Num::Reg(src) };
-        self.emit.pure(Pure::Cvt { to, from, rounding }, class, &[arg], |_, dst| Op::Cvt {
+        self.emit.pure(Pure::Cvt { to, from, rounding }, class, &[Num::of(src)], |_, dst| Op::Cvt {
             rounding,
             ftz: false,
             sat: false,
@@ -323,7 +322,7 @@ impl Lowering<'_> {
             }
             _ => {
                 let reg = self.alu(unary_alu(op), type_of(dtype), class, &[a]);
-                if dtype.is_float() { Num::Reg(reg) } else { Num::base(reg) }
+                Num::of(reg)
             }
         }
     }
@@ -391,7 +390,7 @@ impl Lowering<'_> {
             b: y,
             predicate: condition,
         });
-        if class == Class::B32 || class == Class::B64 { Num::base(reg) } else { Num::Reg(reg) }
+        Num::of(reg)
     }
 
     pub(super) fn fma(&mut self, dtype: DType, a: Num, b: Num, c: Num) -> Num {
@@ -464,9 +463,8 @@ impl Lowering<'_> {
 
     /// The same bits in a register of another class.
     pub(super) fn recast(&mut self, reg: Reg, class: Class) -> Reg {
-        let arg = if reg.class == Class::B32 || reg.class == Class::B64 { Num::base(reg) } else { Num::Reg(reg) };
         let ty = if matches!(class, Class::B64 | Class::F64) { Type::B64 } else { Type::B32 };
-        self.emit.pure(Pure::Mov { ty }, class, &[arg], |_, dst| Op::Mov { ty, dst, src: Operand::Reg(reg) })
+        self.emit.pure(Pure::Mov { ty }, class, &[Num::of(reg)], |_, dst| Op::Mov { ty, dst, src: Operand::Reg(reg) })
     }
 
     /// A conversion between element types.
@@ -504,7 +502,7 @@ impl Lowering<'_> {
         let (narrower, integer) = (from == DType::F64 && to.is_float(), !to.is_float());
         let rounding = if integer { Some(Rounding::Rzi) } else { narrower.then_some(Rounding::Rn) };
         let reg = self.cvt(cvt_type(to), type_of(from), rounding, class_of(to), wide);
-        if integer { Num::base(reg) } else { Num::Reg(reg) }
+        Num::of(reg)
     }
 
     fn cast_to_float(&mut self, from: DType, to: DType, num: Num) -> Num {

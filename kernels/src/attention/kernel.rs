@@ -17,11 +17,9 @@
 //! bank conflict. Two barriers a tile are enough: the first makes K visible and says that P and V of the tile before
 //! have been read, the second makes P and V visible and says that K has been read.
 
+use crate::tile::{loaded_rows, product, row_aligned};
 use crate::unit::Unit;
 use quadpair::prelude::*;
-
-/// Elements of a row that a thread loads from global memory: 16 bytes of f16.
-const VECTOR: usize = 8;
 
 /// The widest piece of the head dim: an accumulator of this many columns leaves registers for the fragments.
 const WIDEST: usize = 128;
@@ -131,25 +129,14 @@ impl FlashTile {
         }
     }
 
-    /// A tile as it comes from global memory: each thread has 8 neighbours of a row.
+    /// One piece of some rows as they come from global memory.
     const fn rows(&self, rows: usize, piece: usize) -> Layout {
-        let width = self.width(piece);
-        let lanes = if width / 8 < 32 { width / 8 } else { 32 };
-        blocked([rows, width], [1, 8], [32 / lanes, lanes], [self.warps, 1], [1, 0])
+        loaded_rows(rows, self.width(piece), self.warps)
     }
 
     /// Shared memory between a tile of global memory and the operand made of it.
     const fn staging<T: Element>(&self, rows: usize, piece: usize, operand: Layout) -> SharedLayout {
         SharedLayout::between(&self.rows(rows, piece), &operand, T::DTYPE.bits())
-    }
-}
-
-/// a b + c on the tile's unit.
-#[device]
-fn product(a: Tile, b: Tile, c: Tile, #[comptime] unit: Unit) -> Tile {
-    match unit {
-        Unit::M8N8K4 => mma(a, b, c),
-        Unit::Fma => dot(a as f32, b as f32, c),
     }
 }
 
@@ -179,21 +166,10 @@ fn head_start(base: Tile, stride: [Tile; 3], batch: Tile, head: Tile) -> Tile {
     base + batch as i64 * stride[0] + head as i64 * stride[1]
 }
 
-/// A stride that is known to keep rows aligned where they are.
-#[device]
-fn row_stride(stride: Tile, #[comptime] t: FlashTile) -> Tile {
-    if t.aligned { multiple_of(stride, VECTOR) } else { stride }
-}
-
 /// Strides of batch, head and row that are known to keep rows aligned where they are.
 #[device]
 fn strides(stride: [Tile; 3], #[comptime] t: FlashTile) -> [Tile; 3] {
-    [row_stride(stride[0], t), row_stride(stride[1], t), row_stride(stride[2], t)]
-}
-
-#[device]
-fn aligned(base: Tile, #[comptime] t: FlashTile) -> Tile {
-    if t.aligned { multiple_of(base, VECTOR) } else { base }
+    [row_aligned(stride[0], t.aligned), row_aligned(stride[1], t.aligned), row_aligned(stride[2], t.aligned)]
 }
 
 /// `softmax(scale Q K^T + bias) V` for `block_m` query rows of one head, and the logarithm of the softmax's denominator.
@@ -228,9 +204,9 @@ pub fn flash_attention<T: Element, U: Element>(
     let k_stride = strides(k_stride, t);
     let v_stride = strides(v_stride, t);
     let out_stride = strides(out_stride, t);
-    let q_rows = head_start(aligned(q, t), q_stride, entry, head) + first_row as i64 * q_stride[2];
-    let mut k_rows = head_start(aligned(k, t), k_stride, entry, head / group);
-    let mut v_rows = head_start(aligned(v, t), v_stride, entry, head / group);
+    let q_rows = head_start(row_aligned(q, t.aligned), q_stride, entry, head) + first_row as i64 * q_stride[2];
+    let mut k_rows = head_start(row_aligned(k, t.aligned), k_stride, entry, head / group);
+    let mut v_rows = head_start(row_aligned(v, t.aligned), v_stride, entry, head / group);
 
     // Q stays in shared memory for all tiles.
     let q0 = shared::<T>(t.staging::<T>(t.block_m, 0, t.left(t.key_step())));
@@ -333,7 +309,7 @@ pub fn flash_attention<T: Element, U: Element>(
     }
 
     let inverse = select(sum == 0.0, 0.0, 1.0 / sum);
-    let out_rows = head_start(aligned(out, t), out_stride, entry, head);
+    let out_rows = head_start(row_aligned(out, t.aligned), out_stride, entry, head);
     for piece in 0..t.pieces() {
         let row = first_row + arange(t.output(piece).slice(1)).expand_dims(1);
         let column = arange(t.output(piece).slice(0)).expand_dims(0) + piece * t.width(0);

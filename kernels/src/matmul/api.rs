@@ -4,6 +4,7 @@ use super::config::{Choice, choose, tiles};
 use super::{MatmulArgs, MatmulConfig, MatmulError, MatmulKernel, MatmulTile};
 use crate::memory::Memory;
 use crate::number::Real;
+use crate::tile::VECTOR;
 use crate::unit::Unit;
 use quadpair::{Kernel, Program, Report, Target, compile};
 use quadpair_profiles::Profile;
@@ -12,9 +13,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Bytes of the widest access that a thread makes; matrices whose rows all start at a multiple of it are loaded that wide.
 const WIDEST: usize = 16;
-
-/// Elements that a thread loads at once.
-const VECTOR: usize = 8;
 
 /// A matrix in a buffer of type `D`, row by row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

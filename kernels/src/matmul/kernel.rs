@@ -4,10 +4,11 @@
 //! from global memory while the tiles before are multiplied, staged in shared memory in a layout without bank conflicts,
 //! and read back as the unit's fragments.
 
+use crate::tile::{loaded_rows, product, row_aligned};
 use crate::unit::Unit;
 use quadpair::prelude::*;
 
-/// Steps along k that are loaded at once, and neighbours that a thread loads: 16 bytes of f16.
+/// Steps along k that are loaded at once.
 const STEP: usize = 8;
 
 /// The comptime parameters: sizes, and the layouts that follow from them.
@@ -62,10 +63,8 @@ impl MatmulTile {
         }
     }
 
-    /// A tile as it comes from global memory: each thread has 8 neighbours of a row.
     const fn rows(&self, rows: usize, columns: usize) -> Layout {
-        let lanes = if columns / 8 < 32 { columns / 8 } else { 32 };
-        blocked([rows, columns], [1, 8], [32 / lanes, lanes], [self.warps, 1], [1, 0])
+        loaded_rows(rows, columns, self.warps)
     }
 }
 
@@ -75,21 +74,6 @@ fn fetch(base: Tile, stride: Tile, rows_left: Tile, columns_left: Tile, #[compti
     let row = arange(layout.slice(1)).expand_dims(1);
     let column = arange(layout.slice(0)).expand_dims(0);
     load_masked(base + row as i64 * stride + column, (row < rows_left) & (column < columns_left), 0.0)
-}
-
-/// An address, a distance or a count that is known to keep rows aligned where they are.
-#[device]
-fn aligned(x: Tile, #[comptime] t: MatmulTile) -> Tile {
-    if t.aligned { multiple_of(x, STEP) } else { x }
-}
-
-/// a b + c on the tile's unit.
-#[device]
-fn product(a: Tile, b: Tile, c: Tile, #[comptime] unit: Unit) -> Tile {
-    match unit {
-        Unit::M8N8K4 => mma(a, b, c),
-        Unit::Fma => dot(a as f32, b as f32, c),
-    }
 }
 
 /// `C = A B`; strides are the distances between rows, in elements.
@@ -111,9 +95,9 @@ pub fn matmul<T: Element>(
     let a_shared = shared::<T>(SharedLayout::between(&a_layout, &t.left(), T::DTYPE.bits()));
     let b_shared = shared::<T>(SharedLayout::between(&b_layout, &t.right(), T::DTYPE.bits()));
 
-    let [a_stride, b_stride] = [aligned(a_stride, t), aligned(b_stride, t)];
-    let [a, b] = [aligned(a, t), aligned(b, t)];
-    let [n, k] = [aligned(n, t), aligned(k, t)];
+    let [a_stride, b_stride] = [row_aligned(a_stride, t.aligned), row_aligned(b_stride, t.aligned)];
+    let [a, b] = [row_aligned(a, t.aligned), row_aligned(b, t.aligned)];
+    let [n, k] = [row_aligned(n, t.aligned), row_aligned(k, t.aligned)];
     let first_row = program_id(1) * t.block_m;
     let first_column = program_id(0) * t.block_n;
     let rows_left = m - first_row;

@@ -1,0 +1,28 @@
+//! What the kernels' tiles have in common: how they come from global memory, and how they are multiplied.
+
+use crate::unit::Unit;
+use quadpair::prelude::*;
+
+/// Neighbours of a row that a thread loads from global memory: 16 bytes of f16.
+pub(crate) const VECTOR: usize = 8;
+
+/// A tile as it comes from global memory: each thread has [`VECTOR`] neighbours of a row, the warps lie along the rows.
+pub(crate) const fn loaded_rows(rows: usize, columns: usize, warps: usize) -> Layout {
+    let lanes = if columns / VECTOR < 32 { columns / VECTOR } else { 32 };
+    blocked([rows, columns], [1, VECTOR], [32 / lanes, lanes], [warps, 1], [1, 0])
+}
+
+/// An address, a distance or a count that is known to keep rows aligned where they are.
+#[device]
+pub(crate) fn row_aligned(x: Tile, #[comptime] aligned: bool) -> Tile {
+    if aligned { multiple_of(x, VECTOR) } else { x }
+}
+
+/// a b + c on the unit.
+#[device]
+pub(crate) fn product(a: Tile, b: Tile, c: Tile, #[comptime] unit: Unit) -> Tile {
+    match unit {
+        Unit::M8N8K4 => mma(a, b, c),
+        Unit::Fma => dot(a as f32, b as f32, c),
+    }
+}
