@@ -86,7 +86,9 @@ mod sealed {
     message = "`{Self}` is no element type",
     note = "elements are bool, i8 to i64, u8 to u64, f16, bf16, f32 and f64"
 )]
-pub trait Element: sealed::Sealed + Copy + Send + Sync + Default + cudarc::driver::DeviceRepr + 'static {
+pub trait Element:
+    core::fmt::Debug + sealed::Sealed + Copy + Send + Sync + Default + cudarc::driver::DeviceRepr + 'static
+{
     /// The type as a value.
     const DTYPE: DType;
 

@@ -28,7 +28,7 @@ pub struct Target {
 }
 
 /// A kernel with its comptime parameters; `#[kernel]` implements it.
-pub trait Kernel: Copy + Send + Sync + 'static {
+pub trait Kernel: Copy + std::fmt::Debug + Send + Sync + 'static {
     /// The function's name.
     const NAME: &'static str;
     /// The run-time arguments on a backend.
@@ -171,7 +171,8 @@ impl<K: Kernel> Instance<K> {
 /// # Errors
 /// A broken rule of the language, or a target that cannot run the kernel.
 pub fn compile<K: Kernel>(name: &str, kernel: &K, target: Target) -> Result<Program, KernelError> {
-    let function = crate::ir::Function::record(K::NAME, |trace| kernel.trace(trace))?;
+    let function = crate::ir::Function::record(K::NAME, |trace| kernel.trace(trace))
+        .map_err(|error| TraceError { kernel: format!("{kernel:?}"), ..error })?;
     Ok(crate::lower::lower(name, &function, target)?)
 }
 

@@ -93,14 +93,14 @@ impl Carried<Tile> {
     /// The variable after the loop; at the end of each iteration it must have the type it came in with.
     #[track_caller]
     pub const fn leave(self, trace: &mut Trace<'_>, _loop: &Loop, entry: Tile, name: &str) -> Tile {
-        same_type(trace, "for", name, "enters the loop", &entry, "leaves its body", &self.0);
+        same_type(trace, "for", name, ["before the loop", "at the end of its body"], &entry, &self.0);
         trace.emit(OpKind::Yield { carried: entry.value, next: self.0.value }, entry.ty)
     }
 
     /// The variable after a branch, given its value from the other side.
     #[track_caller]
     pub const fn merge(self, trace: &mut Trace<'_>, _branch: &Branch, other: Tile, name: &str) -> Tile {
-        same_type(trace, "if", name, "is one type on the true side", &self.0, "and another on the false side", &other);
+        same_type(trace, "if", name, ["where the condition holds", "where it does not"], &self.0, &other);
         trace.emit(OpKind::Merge(self.0.value, other.value), self.0.ty)
     }
 }
@@ -144,14 +144,17 @@ impl<const N: usize> Carried<[Tile; N]> {
 }
 
 #[track_caller]
-const fn same_type(trace: &mut Trace<'_>, op: &str, name: &str, at_first: &str, a: &Tile, then: &str, b: &Tile) {
+const fn same_type(trace: &mut Trace<'_>, op: &str, name: &str, places: [&str; 2], a: &Tile, b: &Tile) {
+    // The macro calls the value of the whole branch `if`.
+    let text = match name.as_bytes() {
+        b"if" => text(op).push("the value"),
+        _ => text(op).push("`").push(name).push("`"),
+    };
     if !a.ty.dtype.is(b.ty.dtype) || a.ty.is_pointer() != b.ty.is_pointer() || a.is_scalar() != b.is_scalar() {
-        let text = describe(text(op).push("`").push(name).push("` ").push(at_first).push(" as "), a);
-        trace.fail(describe(text.push(" ").push(then).push(" as "), b));
+        let text = describe(text.push(" is "), a).push(" ").push(places[0]).push(" and ");
+        trace.fail(describe(text, b).push(" ").push(places[1]).push("; convert it with `as`"));
     } else if !a.is_scalar() && !a.layout().same_tile(&b.layout()) {
-        let text =
-            text(op).push("`").push(name).push("` ").push(at_first).push(" ").push(then).push(" in another layout: ");
-        let text = text.difference(&a.layout(), &b.layout());
-        trace.fail(text.push("; convert it with convert_layout"));
+        let text = text.push(" has one layout ").push(places[0]).push(" and another ").push(places[1]).push(": ");
+        trace.fail(text.difference(&a.layout(), &b.layout()).push("; convert it with convert_layout"));
     }
 }

@@ -38,7 +38,7 @@ impl Operand {
             Operand::Int(value) if dtype.is_float() => trace.float(dtype, value as f64),
             Operand::Int(value) => {
                 if !fits(value, dtype) {
-                    trace.fail(super::ops::text(op).number_signed(value).push(" is no ").push(dtype.name()));
+                    trace.fail(super::ops::text(op).number_signed(value).push(" does not fit ").push(dtype.name()));
                 }
                 trace.integer(dtype, value)
             }

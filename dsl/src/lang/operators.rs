@@ -89,6 +89,9 @@ pub const fn not(trace: &mut Trace<'_>, a: Operand) -> Tile {
     trace.emit(OpKind::Unary(UnaryOp::Not, a.value), a.ty)
 }
 
+/// What can be done with addresses.
+const MOVES: &str = "; an address only moves, by `+` or `-` an integer on its right";
+
 #[track_caller]
 const fn arithmetic(trace: &mut Trace<'_>, name: &str, op: BinaryOp, a: Operand, b: Operand) -> Tile {
     if let (Operand::Tile(pointer), BinaryOp::Add | BinaryOp::Sub) = (a, op)
@@ -97,14 +100,15 @@ const fn arithmetic(trace: &mut Trace<'_>, name: &str, op: BinaryOp, a: Operand,
         return address(trace, name, op, pointer, b);
     }
     let (a, b, ty) = both(trace, name, a, b);
-    let allowed = match op {
-        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div => !matches!(ty.dtype, DType::Bool),
-        BinaryOp::Min | BinaryOp::Max => !matches!(ty.dtype, DType::Bool),
-        BinaryOp::Rem | BinaryOp::Shl | BinaryOp::Shr => ty.dtype.is_integer(),
-        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => !ty.dtype.is_float(),
+    let (allowed, wanted) = match op {
+        BinaryOp::Rem | BinaryOp::Shl | BinaryOp::Shr => (ty.dtype.is_integer(), "integers are"),
+        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => (!ty.dtype.is_float(), "integers or bools are"),
+        _ => (!matches!(ty.dtype, DType::Bool), "numbers are"),
     };
-    if !allowed || ty.is_pointer() {
-        trace.fail(describe(text(name), &a).push(" does not have this operation"));
+    if a.ty.is_pointer() || b.ty.is_pointer() {
+        trace.fail(describe(text(name), &a).push(" with another").push(MOVES));
+    } else if !allowed {
+        trace.fail(describe(text(name).push(wanted).push(" wanted, this is "), &a));
     }
     trace.emit(OpKind::Binary(op, a.value, b.value), ty)
 }
@@ -132,7 +136,11 @@ pub(crate) const fn both(trace: &mut Trace<'_>, name: &str, a: Operand, b: Opera
     let (a, b) = (a.tile(trace, name, dtype), b.tile(trace, name, dtype));
     if !a.ty.dtype.is(b.ty.dtype) || a.ty.is_pointer() != b.ty.is_pointer() {
         let text = describe(describe(text(name), &a).push(" with "), &b);
-        trace.fail(text.push("; convert one side with `as`"));
+        trace.fail(text.push(if a.ty.is_pointer() || b.ty.is_pointer() {
+            MOVES
+        } else {
+            "; convert one side with `as`"
+        }));
     }
     let layout = common_layout(trace, name, &a, &b);
     (a, b, TileType { dtype: a.ty.dtype, pointer: Pointer::No, layout })

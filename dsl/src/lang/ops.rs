@@ -25,21 +25,21 @@ pub(crate) const fn describe(text: Text, tile: &Tile) -> Text {
 /// The block's number along axis 0, 1 or 2 of the grid, `i32`.
 #[track_caller]
 pub const fn program_id(trace: &mut Trace<'_>, axis: usize) -> Tile {
-    check_axis(trace, "program_id", axis, 3);
+    check_axis(trace, "program_id", axis);
     trace.emit(OpKind::ProgramId(axis as u32), TileType::scalar(DType::I32))
 }
 
 /// The grid's extent along axis 0, 1 or 2, `i32`.
 #[track_caller]
 pub const fn num_programs(trace: &mut Trace<'_>, axis: usize) -> Tile {
-    check_axis(trace, "num_programs", axis, 3);
+    check_axis(trace, "num_programs", axis);
     trace.emit(OpKind::NumPrograms(axis as u32), TileType::scalar(DType::I32))
 }
 
 #[track_caller]
-const fn check_axis(trace: &mut Trace<'_>, op: &str, axis: usize, rank: usize) {
-    if axis >= rank {
-        trace.fail(text(op).push("axis ").number(axis).push(" of ").number(rank));
+const fn check_axis(trace: &mut Trace<'_>, op: &str, axis: usize) {
+    if axis >= 3 {
+        trace.fail(text(op).push("there is no axis ").number(axis).push("; a grid has the axes 0, 1 and 2"));
     }
 }
 
@@ -63,7 +63,7 @@ pub const fn full<T: Element>(trace: &mut Trace<'_>, layout: Layout, value: Oper
 #[track_caller]
 const fn filled<T: Element>(trace: &mut Trace<'_>, name: &str, layout: Layout, value: Operand) -> Tile {
     let layout = trace.given(name, layout);
-    let value = scalar::<T>(trace, value);
+    let value = scalar_for::<T>(trace, name, value);
     trace.emit(OpKind::Splat(value.value), TileType::tile(T::DTYPE, layout))
 }
 
@@ -77,10 +77,15 @@ pub const fn zeros<T: Element>(trace: &mut Trace<'_>, layout: Layout) -> Tile {
 /// A comptime number as a run-time scalar. `scalar::<i32>(0)`
 #[track_caller]
 pub const fn scalar<T: Element>(trace: &mut Trace<'_>, value: Operand) -> Tile {
-    let value = value.tile(trace, "scalar", T::DTYPE);
+    scalar_for::<T>(trace, "scalar", value)
+}
+
+#[track_caller]
+const fn scalar_for<T: Element>(trace: &mut Trace<'_>, name: &str, value: Operand) -> Tile {
+    let value = value.tile(trace, name, T::DTYPE);
     if !value.is_scalar() || !value.ty.dtype.is(T::DTYPE) || value.ty.is_pointer() {
-        let text = text("a scalar").push(T::DTYPE.name()).push(" is wanted, this is ");
-        trace.fail(describe(text, &value));
+        let text = text(name).push("a scalar of ").push(T::DTYPE.name()).push(" is wanted, this is ");
+        trace.fail(describe(text, &value).push("; convert it with `as`"));
     }
     value
 }
@@ -271,7 +276,10 @@ pub const fn multiple_of(trace: &mut Trace<'_>, x: Tile, n: usize) -> Tile {
 pub const fn mma(trace: &mut Trace<'_>, a: Tile, b: Tile, c: Tile) -> Tile {
     matrix_product(trace, "mma", a, b, c);
     if !(a.ty.dtype.is(DType::F16) && b.ty.dtype.is(DType::F16) && c.ty.dtype.is(DType::F32)) {
-        let text = describe(describe(text("mma").push("m8n8k4 multiplies f16 by f16 into f32; these are "), &a), &b);
+        let text = describe(
+            describe(text("mma").push("m8n8k4 multiplies f16 by f16 into f32; these are "), &a).push(", "),
+            &b,
+        );
         trace.fail(describe(text.push(" and "), &c));
     }
     trace.emit(OpKind::Mma(a.value, b.value, c.value), c.ty)
@@ -341,7 +349,7 @@ pub const fn inline_asm_elementwise<T: Element, const N: usize>(
     let registers = if whole.is_scalar() { 1 } else { whole.layout().registers() };
     if pack == 0 || !registers.is_multiple_of(pack) {
         let text = text("inline_asm_elementwise").push("pack ").number(pack).push(" does not divide the ");
-        trace.fail(text.number(registers).push(" elements of a thread"));
+        trace.fail(text.number(registers).push(" elements of a thread; a power of two up to that does"));
     }
     let kind = OpKind::Asm { text: assembly, args: values, count: N as u32, pack: pack as u32 };
     trace.emit(kind, whole.ty.with_dtype(T::DTYPE))
@@ -381,7 +389,7 @@ impl Tile {
     #[track_caller]
     pub const fn to<T: Element>(self, trace: &mut Trace<'_>) -> Tile {
         if self.ty.is_pointer() {
-            trace.fail(describe(text("as"), &self).push(" is no number"));
+            trace.fail(describe(text("as").push("a number is wanted, this is "), &self).push("; load from it first"));
         }
         trace.emit(OpKind::Cast(self.value), self.ty.with_dtype(T::DTYPE))
     }
@@ -442,7 +450,7 @@ impl Tile {
     const fn reduce(self, trace: &mut Trace<'_>, name: &str, op: ReduceOp, axis: usize) -> Tile {
         let layout = self.tiled(trace, name);
         if self.ty.is_pointer() || matches!(self.ty.dtype, DType::Bool) {
-            trace.fail(describe(text(name), &self).push(" are no numbers"));
+            trace.fail(describe(text(name).push("numbers are wanted, this is "), &self).push("; convert it with `as`"));
         }
         let answer = typing::reduce(&layout, axis);
         let layout = trace.rule(name, answer, layout);

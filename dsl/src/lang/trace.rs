@@ -31,8 +31,8 @@ struct Broken {
 /// A rule of the language that a kernel breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceError {
-    /// The kernel.
-    pub kernel: &'static str,
+    /// The kernel, with its comptime parameters where they are known.
+    pub kernel: String,
     /// What is wrong, and what would be right.
     pub text: String,
     /// The author's expression.
@@ -72,7 +72,9 @@ impl<'a> Trace<'a> {
 
     pub(crate) fn finished(self) -> Result<Finished, TraceError> {
         match self.fault {
-            Some(Broken { text, at }) => Err(TraceError { kernel: self.name, text: text.as_str().to_owned(), at }),
+            Some(Broken { text, at }) => {
+                Err(TraceError { kernel: self.name.to_owned(), text: text.as_str().to_owned(), at })
+            }
             // A kernel of scalars only has no layout that would say how many warps run it.
             None => Ok(Finished { ops: self.count, warps: self.warps.unwrap_or(1) }),
         }
@@ -134,7 +136,7 @@ impl<'a> Trace<'a> {
             None => self.warps = Some(layout.warps()),
             Some(warps) if warps == layout.warps() => {}
             Some(warps) => {
-                let text = Text::new("this layout is for ").number(layout.warps());
+                let text = Text::new("layout: this one is for ").number(layout.warps());
                 let text = text.push(" warps, the kernel's first is for ").number(warps);
                 self.fail(text.push("; every tile of a kernel lives in all its warps"));
             }

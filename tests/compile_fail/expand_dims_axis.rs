@@ -1,0 +1,13 @@
+//! `expand_dims` inserts at a place that exists.
+use quadpair::prelude::*;
+
+#[kernel(grid = [1])]
+fn wrong(out: PtrMut<f32>) {
+    let x = zeros::<f32>(blocked([64, 32], [1, 4], [4, 8], [4, 1], [1, 0])).expand_dims(3);
+    let sums = x.reshape([64, 32]).reduce_sum(1);
+    store(out + arange(sums.layout()), sums);
+}
+
+instances! { pub WRONG = Wrong {}; }
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! The bounds of a loop have one integer type.
+use quadpair::prelude::*;
+
+#[kernel(grid = [1])]
+fn wrong(out: PtrMut<f32>, n: f32) {
+    let mut x = zeros::<f32>(blocked([64], [1], [32], [2], [0]));
+    for _ in 0..n {
+        x = x + 1.0;
+    }
+    store(out + arange(x.layout()), x);
+}
+
+instances! { pub WRONG = Wrong {}; }
+
+fn main() {}

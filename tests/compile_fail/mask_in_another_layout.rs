@@ -1,0 +1,14 @@
+//! A mask lives where the addresses do.
+use quadpair::prelude::*;
+
+#[kernel(grid = [1])]
+fn wrong(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
+    let i = arange(blocked([64], [1], [32], [2], [0]));
+    let j = arange(blocked([64], [2], [32], [2], [0]));
+    let x = load_masked(x + i, j < n, 0.0);
+    store(out + i, x);
+}
+
+instances! { pub WRONG = Wrong {}; }
+
+fn main() {}

@@ -1,0 +1,17 @@
+//! The matrix unit adds to its accumulator.
+use quadpair::prelude::*;
+
+const UNIT: Mma = Mma::m8n8k4(Quadpairs::TwoByTwo, [4, 1]);
+
+#[kernel(grid = [1])]
+fn wrong(out: PtrMut<f32>) {
+    let a = zeros::<f16>(UNIT.a([64, 8]));
+    let b = zeros::<f16>(UNIT.b([8, 32]));
+    let c = zeros::<f32>(blocked([64, 32], [1, 4], [4, 8], [4, 1], [1, 0]));
+    let sums = mma(a, b, c).reduce_sum(1);
+    store(out + arange(sums.layout()), sums);
+}
+
+instances! { pub WRONG = Wrong {}; }
+
+fn main() {}

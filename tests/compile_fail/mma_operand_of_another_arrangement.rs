@@ -1,0 +1,18 @@
+//! All operands come from one arrangement of quadpairs.
+use quadpair::prelude::*;
+
+const UNIT: Mma = Mma::m8n8k4(Quadpairs::TwoByTwo, [4, 1]);
+
+#[kernel(grid = [1])]
+fn wrong(out: PtrMut<f32>) {
+    let tall = Mma::m8n8k4(Quadpairs::FourByOne, [4, 1]);
+    let a = zeros::<f16>(tall.a([128, 8]));
+    let b = zeros::<f16>(UNIT.b([8, 32]));
+    let c = zeros::<f32>(UNIT.accumulator([128, 32]));
+    let sums = mma(a, b, c).reduce_sum(1);
+    store(out + arange(sums.layout()), sums);
+}
+
+instances! { pub WRONG = Wrong {}; }
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! A slice starts at a multiple of its length.
+use quadpair::prelude::*;
+
+#[kernel(grid = [1])]
+fn wrong(out: PtrMut<f32>) {
+    let memory = shared::<f32>(row_major([64, 32]));
+    let view = memory.slice(0, 8, 32);
+    let sums = view.load(blocked([32, 32], [1, 4], [4, 8], [4, 1], [1, 0])).reduce_sum(1);
+    store(out + arange(sums.layout()), sums);
+}
+
+instances! { pub WRONG = Wrong {}; }
+
+fn main() {}
