@@ -14,8 +14,10 @@ fn broken_rules_fail_the_check_at_the_authors_expression() {
 }
 
 /// Names that an author has never seen.
-const INTERNAL: [&str; 12] =
-    ["__", "OpKind", "TileType", "Operand", "DType", "Value(", "Num", "trace.", "ir::", "lang::", "lower", "stand_in"];
+const INTERNAL: [&str; 12] = [
+    "__", "OpKind", "TileType", "Operand", "DType", "Value(", "Num", "trace.", "::ir::", "::lang::", "lower::",
+    "stand_in",
+];
 
 #[test]
 fn messages_are_in_the_authors_words() {
