@@ -2,6 +2,7 @@
 
 pub mod cuda;
 mod element;
+pub mod inspect;
 pub mod ir;
 pub mod lang;
 pub mod lower;
@@ -13,4 +14,4 @@ pub mod sim;
 pub use element::{DType, Element, Scalar};
 pub use quadpair_layouts as layouts;
 pub use quadpair_macros::{device, instances, kernel};
-pub use runtime::{Backend, Instance, Kernel, KernelError, LaunchError, Program, Report, Target, compile};
+pub use runtime::{Backend, Instance, Kernel, KernelError, LaunchError, Program, Report, Target, compile, record};

@@ -10,6 +10,7 @@ use quadpair_profiles::Profile;
 use thiserror::Error;
 
 use crate::element::{Element, Scalar};
+use crate::ir::Function;
 use crate::lang::{Trace, TraceError};
 use crate::lower::LowerError;
 use crate::sim::Counters;
@@ -171,9 +172,16 @@ impl<K: Kernel> Instance<K> {
 /// # Errors
 /// A broken rule of the language, or a target that cannot run the kernel.
 pub fn compile<K: Kernel>(name: &str, kernel: &K, target: Target) -> Result<Program, KernelError> {
-    let function = crate::ir::Function::record(K::NAME, |trace| kernel.trace(trace))
-        .map_err(|error| TraceError { kernel: format!("{kernel:?}"), ..error })?;
-    Ok(crate::lower::lower(name, &function, target)?)
+    Ok(crate::lower::lower(name, &record(kernel)?, target)?)
+}
+
+/// Traces a kernel and gives its tile IR.
+///
+/// # Errors
+/// A broken rule of the language.
+pub fn record<K: Kernel>(kernel: &K) -> Result<Function, TraceError> {
+    Function::record(K::NAME, |trace| kernel.trace(trace))
+        .map_err(|error| TraceError { kernel: format!("{kernel:?}"), ..error })
 }
 
 impl From<&Profile> for Target {

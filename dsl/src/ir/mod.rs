@@ -15,6 +15,7 @@ mod text;
 mod verify;
 
 pub use op::{BinaryOp, CompareOp, MAX_ASM_ARGS, Memory, Op, OpKind, Pointer, ReduceOp, TileType, UnaryOp, Value};
+pub(crate) use text::operation;
 pub use verify::VerifyError;
 
 use crate::lang::{Trace, TraceError};

@@ -68,7 +68,8 @@ fn memory(memory: &Memory) -> String {
     format!("shared{}{offset} ({} {})", memory.allocation, memory.dtype.name(), memory.layout.shape())
 }
 
-fn operation(op: &Op) -> String {
+/// What an operation does, in a line.
+pub(crate) fn operation(op: &Op) -> String {
     let operands = || op.kind.operands().into_iter().map(v).collect::<Vec<_>>().join(", ");
     let named = |name: &str| format!("{name} {}", operands());
     match op.kind {

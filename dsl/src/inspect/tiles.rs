@@ -1,0 +1,192 @@
+//! What the tile IR of a kernel holds: its tiles, what each conversion takes, how shared memory is accessed, what is
+//! reduced.
+//!
+//! The list is the traced kernel's, so a device function that is called twice and a loop over comptime numbers stand there
+//! as often as they run. Operations in a run-time loop say which line opens it.
+
+use std::panic::Location;
+
+use quadpair_layouts::{Access, Conversion, Layout, SharedLayout, banks, convert};
+
+use super::values;
+use crate::element::DType;
+use crate::ir::{Function, Memory, Op, OpKind, TileType, operation};
+
+/// Where an operation comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Source {
+    /// The author's expression.
+    pub at: &'static Location<'static>,
+    /// The line of the innermost run-time loop around it.
+    pub turn_of: Option<u32>,
+}
+
+/// A value that is a tile.
+#[derive(Clone, Debug)]
+pub struct Tile {
+    /// Its number.
+    pub value: usize,
+    /// Where it comes from.
+    pub source: Source,
+    /// What makes it.
+    pub made_by: String,
+    /// Its type.
+    pub ty: TileType,
+    /// The number of its layout.
+    pub layout: usize,
+}
+
+/// A conversion of layouts.
+#[derive(Clone, Debug)]
+pub struct Converted {
+    /// The result's number.
+    pub value: usize,
+    /// Where it comes from.
+    pub source: Source,
+    /// The numbers of both layouts.
+    pub layouts: [usize; 2],
+    /// Bits of an element.
+    pub element_bits: u32,
+    /// How it is done, and at what cost.
+    pub plan: Conversion,
+}
+
+/// An access to shared memory that the author wrote.
+#[derive(Clone, Debug)]
+pub struct Accessed {
+    /// Where it comes from.
+    pub source: Source,
+    /// Whether it is a store.
+    pub store: bool,
+    /// Which allocation.
+    pub allocation: u32,
+    /// Element type.
+    pub dtype: DType,
+    /// The number of the tile's layout.
+    pub layout: usize,
+    /// Where each element of the view lies.
+    pub memory: SharedLayout,
+    /// Instructions and wavefronts.
+    pub access: Access,
+}
+
+/// A reduction.
+#[derive(Clone, Debug)]
+pub struct Reduced {
+    /// The result's number.
+    pub value: usize,
+    /// Where it comes from.
+    pub source: Source,
+    /// What it combines, and along which axis.
+    pub made_by: String,
+    /// The number of the operand's layout.
+    pub layout: usize,
+}
+
+/// An operation that has a cost of its own.
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)]
+pub enum Step {
+    /// A conversion of layouts.
+    Converted(Converted),
+    /// An access to shared memory.
+    Accessed(Accessed),
+    /// A reduction.
+    Reduced(Reduced),
+}
+
+/// What a kernel holds.
+#[derive(Clone, Debug)]
+pub struct Contents {
+    /// The different layouts; others give their positions.
+    pub layouts: Vec<Layout>,
+    /// Every value that is a tile.
+    pub tiles: Vec<Tile>,
+    /// Conversions, shared accesses and reductions, in order.
+    pub steps: Vec<Step>,
+}
+
+impl Contents {
+    /// What a traced kernel holds.
+    pub fn of(function: &Function) -> Contents {
+        let mut reader =
+            Reader { function, layouts: values::layouts(function), loops: Vec::new(), value: 0, tiles: Vec::new() };
+        let mut steps = Vec::new();
+        for op in &function.ops {
+            steps.extend(reader.read(op));
+        }
+        Contents { layouts: reader.layouts, tiles: reader.tiles, steps }
+    }
+}
+
+/// Goes over a kernel's operations.
+struct Reader<'f> {
+    function: &'f Function,
+    layouts: Vec<Layout>,
+    /// The lines of the open loops.
+    loops: Vec<u32>,
+    /// The number of the next value.
+    value: usize,
+    tiles: Vec<Tile>,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, op: &Op) -> Option<Step> {
+        if matches!(op.kind, OpKind::EndFor) {
+            self.loops.pop();
+        }
+        let source = Source { at: op.at, turn_of: self.loops.last().copied() };
+        let step = self.step(op, source);
+        if let Some(ty) = op.result {
+            self.tiles.extend(ty.layout.map(|layout| Tile {
+                value: self.value,
+                source,
+                made_by: operation(op),
+                ty,
+                layout: self.number(&layout),
+            }));
+            self.value += 1;
+        }
+        if matches!(op.kind, OpKind::For { .. }) {
+            self.loops.push(op.at.line());
+        }
+        step
+    }
+
+    fn step(&self, op: &Op, source: Source) -> Option<Step> {
+        let value = self.value;
+        match op.kind {
+            OpKind::Convert(from) => {
+                let (from, ty) = (self.function.type_of(from).layout?, op.result?);
+                let to = ty.layout?;
+                let element_bits = if ty.is_pointer() { DType::U64.bits() } else { ty.dtype.bits() };
+                let plan = convert::plan(&from, &to, element_bits).ok()?;
+                let layouts = [self.number(&from), self.number(&to)];
+                Some(Step::Converted(Converted { value, source, layouts, element_bits, plan }))
+            }
+            OpKind::SharedStore(memory, stored) => {
+                let layout = self.function.type_of(stored).layout?;
+                Some(Step::Accessed(self.accessed(source, true, &memory, &layout)))
+            }
+            OpKind::SharedLoad(memory) => {
+                Some(Step::Accessed(self.accessed(source, false, &memory, &op.result?.layout?)))
+            }
+            OpKind::Reduce(..) => {
+                let operand = *op.kind.operands().first()?;
+                let layout = self.number(&self.function.type_of(operand).layout?);
+                Some(Step::Reduced(Reduced { value, source, made_by: operation(op), layout }))
+            }
+            _ => None,
+        }
+    }
+
+    fn accessed(&self, source: Source, store: bool, memory: &Memory, tile: &Layout) -> Accessed {
+        let Memory { allocation, dtype, layout, .. } = *memory;
+        let access = if store { banks::store } else { banks::load }(tile, &layout, dtype.bits());
+        Accessed { source, store, allocation, dtype, layout: self.number(tile), memory: layout, access }
+    }
+
+    fn number(&self, layout: &Layout) -> usize {
+        self.layouts.iter().position(|known| known.equals(layout)).unwrap_or(self.layouts.len())
+    }
+}
