@@ -30,6 +30,17 @@ pub enum Work {
 }
 
 impl Work {
+    /// Every kind.
+    pub const ALL: [Work; 7] = [
+        Work::GlobalLoad,
+        Work::GlobalStore,
+        Work::SharedLoad,
+        Work::SharedStore,
+        Work::Shuffle,
+        Work::Barrier,
+        Work::Mma,
+    ];
+
     /// Its name in tables.
     pub const fn name(self) -> &'static str {
         match self {

@@ -9,8 +9,9 @@ use crate::memory::Memory;
 use crate::number::Real;
 use crate::unit::Unit;
 use crate::view::View;
+use quadpair::ir::Function;
 use quadpair::sim::Simulator;
-use quadpair::{Kernel, Program, Report, Target, compile};
+use quadpair::{Kernel, KernelError, Program, Report, Target, compile, record};
 use quadpair_profiles::Profile;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -129,6 +130,14 @@ impl<T: Real, U: Real> Attention<T, U> {
         let program = Arc::new(compile(&self.name(bias, aligned), &self.kernel(bias, aligned), self.target)?);
         *slot = Some(Arc::clone(&program));
         Ok(program)
+    }
+
+    /// The kernel's tile IR, with or without a bias, for aligned rows or any.
+    ///
+    /// # Errors
+    /// A rule of the language that the tile breaks.
+    pub fn function(&self, bias: bool, aligned: bool) -> Result<Function, AttentionError> {
+        Ok(record(&self.kernel(bias, aligned)).map_err(KernelError::from)?)
     }
 
     /// Runs attention on a backend, in one launch.

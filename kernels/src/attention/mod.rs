@@ -23,6 +23,7 @@ mod reference;
 pub use api::{Attended, Attention, Inputs, Outputs, attend_host};
 pub use config::{AttentionConfig, Scaling, most_head_dim, tiles};
 pub use error::AttentionError;
+pub use kernel::{FLASH_64, FLASH_64_FMA, FLASH_96, FLASH_128, FLASH_256};
 pub use kernel::{FlashAttention, FlashAttentionArgs, FlashTile, flash_attention};
 pub use problem::Problem;
 pub use reference::{Reference, reference};

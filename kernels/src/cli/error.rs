@@ -1,6 +1,8 @@
 //! Everything that can keep the command from its work.
 
 use quadpair::cuda::CudaError;
+use quadpair::inspect::expression::ExpressionError;
+use quadpair::ptx::ParseError;
 use quadpair::{KernelError, LaunchError};
 use quadpair_kernels::attention::AttentionError;
 use quadpair_kernels::matmul::MatmulError;
@@ -46,6 +48,15 @@ pub enum CliError {
     /// The matrices don't fit into memory.
     #[error("not enough memory for a {rows} x {columns} matrix")]
     Memory { rows: usize, columns: usize },
+    /// A layout expression has no meaning.
+    #[error(transparent)]
+    Expression(#[from] ExpressionError),
+    /// Two layouts that nothing is known to lie between.
+    #[error("{0}")]
+    Pair(String),
+    /// A kernel's text can't be read back.
+    #[error(transparent)]
+    Ptx(#[from] ParseError),
     /// The profile isn't there or is malformed.
     #[error(transparent)]
     Profile(#[from] ProfileError),
@@ -67,8 +78,12 @@ pub enum CliError {
 }
 
 impl CliError {
-    /// The message on one line, whatever a driver's log or a parser put into it.
+    /// The message on one line, whatever a driver's log or a parser put into it; of an expression, with the expression and
+    /// its carets under it.
     pub fn line(&self) -> String {
+        if let Self::Expression(error) = self {
+            return error.to_string();
+        }
         let text = self.to_string();
         text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
     }

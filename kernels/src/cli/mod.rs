@@ -1,15 +1,19 @@
 //! The command line: options, subcommands, and how results and errors are shown.
 //!
-//! One file a subcommand: [`attend`], [`matmul`], [`ptx`], [`list`]. Each turns its options into a call of the library
+//! One file or folder a subcommand: [`attend`], [`matmul`], [`ptx`], [`layout`], [`explain`], [`list`]. Each turns its options into a call of the library
 //! and the outcome into a record, which is printed as a table or, with `--json`, as one object.
 
 mod attend;
 mod engine;
 mod error;
+mod explain;
+mod kernel;
+mod layout;
 mod list;
 mod matmul;
 mod options;
 mod output;
+mod plan;
 mod progress;
 mod ptx;
 mod table;
@@ -33,6 +37,8 @@ enum Command {
     Attend(attend::Attend),
     Matmul(matmul::Matmul),
     Ptx(ptx::Ptx),
+    Layout(layout::Layout),
+    Explain(explain::Explain),
     List(list::List),
 }
 
@@ -43,6 +49,8 @@ pub fn main() -> ExitCode {
         Some(Command::Attend(attend)) => attend.run(),
         Some(Command::Matmul(matmul)) => matmul.run(),
         Some(Command::Ptx(ptx)) => ptx.run(),
+        Some(Command::Layout(layout)) => layout.run(),
+        Some(Command::Explain(explain)) => explain.run(),
         Some(Command::List(list)) => list.run(),
     };
     match result {

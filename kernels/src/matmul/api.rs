@@ -6,7 +6,8 @@ use crate::memory::Memory;
 use crate::number::Real;
 use crate::tile::VECTOR;
 use crate::unit::Unit;
-use quadpair::{Kernel, Program, Report, Target, compile};
+use quadpair::ir::Function;
+use quadpair::{Kernel, KernelError, Program, Report, Target, compile, record};
 use quadpair_profiles::Profile;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -131,6 +132,14 @@ impl<T: Real> Matmul<T> {
         let program = Arc::new(compile(&self.name(aligned), &self.kernel(aligned), self.target)?);
         *slot = Some(Arc::clone(&program));
         Ok(program)
+    }
+
+    /// The kernel's tile IR, for aligned rows or any.
+    ///
+    /// # Errors
+    /// A rule of the language that the tile breaks.
+    pub fn function(&self, aligned: bool) -> Result<Function, MatmulError> {
+        Ok(record(&self.kernel(aligned)).map_err(KernelError::from)?)
     }
 
     /// Computes `C = A B` on a backend, in one launch; nothing is launched if C is empty.

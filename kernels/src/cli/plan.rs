@@ -1,0 +1,27 @@
+//! Conversions in words and figures.
+
+use quadpair::layouts::{Conversion, ConversionKind};
+
+/// How a conversion is done.
+pub fn way(plan: &Conversion) -> &'static str {
+    if matches!(plan.kind, ConversionKind::Nothing) {
+        "nothing to do"
+    } else if plan.is_trivial() {
+        "registers change their names"
+    } else if plan.cost.shared_bytes > 0 {
+        "through shared memory"
+    } else {
+        "shuffles between lanes"
+    }
+}
+
+/// What a conversion costs, figure by figure.
+pub fn costs(plan: &Conversion) -> Vec<(&'static str, u32)> {
+    let cost = plan.cost;
+    vec![
+        ("selects a thread", cost.selects),
+        ("bytes of shared memory a block", cost.shared_bytes),
+        ("wavefronts a warp", cost.wavefronts),
+        ("barriers", cost.barriers),
+    ]
+}
