@@ -197,11 +197,11 @@ fn alu(op: Alu, ty: Type, args: &[Known]) -> Known {
         (Alu::MulLo, &[a, b]) => product(a, b),
         (Alu::Shl, &[a, b]) => product(a, each(&[b], |n| 1_i64.checked_shl(n[0] as u32).unwrap_or(0))),
         (Alu::MadLo, &[a, b, c]) => sum(product(a, b), c, 1),
-        (Alu::And, args) => each(args, |n| n[0] & n[1]),
-        (Alu::Or, args) => each(args, |n| n[0] | n[1]),
-        (Alu::Xor, args) => each(args, |n| n[0] ^ n[1]),
-        (Alu::Shr, args) if !matches!(ty, Type::S32 | Type::S64) => {
-            each(args, |n| n[0].checked_shr(n[1] as u32).unwrap_or(0))
+        (Alu::And, [_, _]) => each(args, |n| n[0] & n[1]),
+        (Alu::Or, [_, _]) => each(args, |n| n[0] | n[1]),
+        (Alu::Xor, [_, _]) => each(args, |n| n[0] ^ n[1]),
+        (Alu::Shr, [_, _]) if !matches!(ty, Type::S32 | Type::S64) => {
+            each(args, |n| (n[0] as u64).checked_shr(n[1] as u32).unwrap_or(0) as i64)
         }
         _ => Known::Nothing,
     };

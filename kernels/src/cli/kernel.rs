@@ -7,13 +7,16 @@ use half::f16;
 use quadpair::inspect::expression::Value;
 use quadpair::inspect::values;
 use quadpair::ir::Function;
-use quadpair::{KernelError, Program, Target, record};
+use quadpair::{Instance, Kernel, KernelError, Program, Target, record};
 use quadpair_kernels::attention::{Attention, AttentionConfig, FLASH_64, FLASH_64_FMA, FLASH_96, FLASH_128, FLASH_256};
 use quadpair_kernels::matmul::{Matmul, MatmulConfig};
 use quadpair_kernels::vector_add::VECTOR_ADD;
 use quadpair_profiles::Profile;
 use std::path::Path;
 use std::sync::Arc;
+
+/// The head dim of flash_attention where none is given.
+const HEAD_DIM: usize = 64;
 
 /// A kernel, its size and its tile.
 #[derive(Debug, clap::Args)]
@@ -24,14 +27,14 @@ pub struct KernelChoice {
     #[command(flatten)]
     chip: Chip,
     /// Head dim of flash_attention
-    #[arg(long, value_name = "D", default_value_t = 64)]
+    #[arg(long, value_name = "D", default_value_t = HEAD_DIM)]
     head_dim: usize,
     /// The tile: MxN for flash_attention, MxNxK for matmul [default: the profile's]
     #[arg(long, value_name = "TILE")]
     tile: Option<Tile>,
 }
 
-/// The kernels by name.
+/// The kernels by name, and the instances that are built with the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub enum KernelName {
@@ -41,6 +44,21 @@ pub enum KernelName {
     Matmul,
     /// Attention
     FlashAttention,
+    /// Attention with a bias, head dim 64
+    #[value(name = "FLASH_64")]
+    Flash64,
+    /// Attention with a bias, head dim 96
+    #[value(name = "FLASH_96")]
+    Flash96,
+    /// Attention with a bias, head dim 128
+    #[value(name = "FLASH_128")]
+    Flash128,
+    /// Attention with a bias, head dim 256
+    #[value(name = "FLASH_256")]
+    Flash256,
+    /// Attention with a bias, head dim 64, on FMA
+    #[value(name = "FLASH_64_FMA")]
+    Flash64Fma,
 }
 
 /// A kernel made for a chip.
@@ -56,18 +74,29 @@ impl KernelChoice {
     pub fn make(&self) -> Result<Made, CliError> {
         let profile = self.chip.profile_or_volta()?;
         match self.kernel {
-            KernelName::VectorAdd => self.vector_add(&profile),
+            KernelName::VectorAdd => self.instance(&VECTOR_ADD, "vector_add", &profile),
             KernelName::Matmul => self.matmul(&profile),
             KernelName::FlashAttention => self.attention(&profile),
+            KernelName::Flash64 => self.instance(&FLASH_64, FLASH_64.name(), &profile),
+            KernelName::Flash96 => self.instance(&FLASH_96, FLASH_96.name(), &profile),
+            KernelName::Flash128 => self.instance(&FLASH_128, FLASH_128.name(), &profile),
+            KernelName::Flash256 => self.instance(&FLASH_256, FLASH_256.name(), &profile),
+            KernelName::Flash64Fma => self.instance(&FLASH_64_FMA, FLASH_64_FMA.name(), &profile),
         }
     }
 
-    fn vector_add(&self, profile: &Profile) -> Result<Made, CliError> {
+    /// An instance, which has its size and tile already.
+    fn instance<K: Kernel>(
+        &self,
+        instance: &Instance<K>,
+        name: &'static str,
+        profile: &Profile,
+    ) -> Result<Made, CliError> {
         if let Some(tile) = &self.tile {
-            return Err(tile.wrong("vector_add", "none"));
+            return Err(tile.wrong(name, "none"));
         }
-        let function = record(VECTOR_ADD.kernel()).map_err(KernelError::from)?;
-        Ok(Made { function, program: VECTOR_ADD.program(Target::from(profile))? })
+        let function = record(instance.kernel()).map_err(KernelError::from)?;
+        Ok(Made { function, program: instance.program(Target::from(profile))? })
     }
 
     fn matmul(&self, profile: &Profile) -> Result<Made, CliError> {
@@ -84,38 +113,20 @@ impl KernelChoice {
     }
 }
 
-/// Traces a kernel.
-type Trace = fn() -> Result<Function, CliError>;
-
-/// The instances that a layout expression can name.
-fn instances() -> [(&'static str, Trace); 7] {
-    [
-        (VECTOR_ADD.name(), || traced(record(VECTOR_ADD.kernel()))),
-        ("MATMUL", || Ok(Matmul::<f16>::new(&Profile::by_name("volta")?, MatmulConfig::default())?.function(true)?)),
-        (FLASH_64.name(), || traced(record(FLASH_64.kernel()))),
-        (FLASH_96.name(), || traced(record(FLASH_96.kernel()))),
-        (FLASH_128.name(), || traced(record(FLASH_128.kernel()))),
-        (FLASH_256.name(), || traced(record(FLASH_256.kernel()))),
-        (FLASH_64_FMA.name(), || traced(record(FLASH_64_FMA.kernel()))),
-    ]
+/// The names of kernels and instances.
+pub fn kernel_names() -> Vec<String> {
+    let names = KernelName::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+    names.map(|name| name.get_name().to_owned()).collect()
 }
 
-fn traced(function: Result<Function, quadpair::lang::TraceError>) -> Result<Function, CliError> {
-    Ok(function.map_err(KernelError::from)?)
-}
-
-/// The names of the instances.
-pub fn instance_names() -> Vec<&'static str> {
-    instances().map(|(name, _)| name).to_vec()
-}
-
-/// The layout of an instance's value: what `FLASH_96:scores` stands for.
-pub fn lookup(instance: &str, value: &str) -> Result<Value, String> {
-    let Some((_, trace)) = instances().into_iter().find(|(name, _)| *name == instance) else {
-        return Err(format!("there is no instance `{instance}`; there are {}", instance_names().join(", ")));
+/// The layout of a kernel's value, of a kernel as `explain` shows it: what `FLASH_96:s` stands for.
+pub fn lookup(kernel: &str, value: &str) -> Result<Value, String> {
+    let Ok(name) = KernelName::from_str(kernel, false) else {
+        return Err(format!("there is no kernel `{kernel}`; there are {}", kernel_names().join(", ")));
     };
-    let function = trace().map_err(|error| error.line())?;
-    values::find(&function, value, &source)
+    let choice = KernelChoice { kernel: name, chip: Chip::default(), head_dim: HEAD_DIM, tile: None };
+    let made = choice.make().map_err(|error| error.line())?;
+    values::find(&made.function, value, &source)
 }
 
 /// The text of a source file. Kernels name theirs from the workspace's folder, so that one or one above is looked in.

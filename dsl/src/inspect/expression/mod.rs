@@ -4,13 +4,13 @@
 //!
 //! ```text
 //! expression := head { "." call }
-//! head       := call | instance ":" value
+//! head       := call | kernel ":" value
 //! call       := name [ "(" [ argument { "," argument } ] ")" ] [ "on" list ]
 //! argument   := number | word | list | expression
 //! list       := "[" [ argument { "," argument } ] "]"
 //! ```
 //!
-//! `f(a, b) on [64, 32]` is the same as `f([64, 32], a, b)`. An instance is a kernel's, a value one that it computes.
+//! `f(a, b) on [64, 32]` is the same as `f([64, 32], a, b)`. `FLASH_96:s` is the layout of a kernel's value.
 //!
 //! ```
 //! use quadpair::inspect::expression::{Expression, Value};

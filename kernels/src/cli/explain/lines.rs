@@ -3,7 +3,7 @@
 //! ```text
 //! 271  let a = q_shared[piece].slice(1, d, step).load(t.left(step));
 //!        tile v98, v102, v106, .. (8): f16 [64, 8] #6
-//!        8 x load of shared0: 1 of 8 elements, 4 wavefronts a warp, 4 at least
+//!        8 x load of shared0: 1 instructions of 8 f16, 4 wavefronts a warp, 4 at least
 //!        PTX, each turn of line 236: 8 shared loads of 16 bytes, 128 wavefronts a block, 128 at least
 //! ```
 //!
@@ -135,7 +135,7 @@ fn converted(one: &Converted) -> String {
 fn accessed(one: &Accessed) -> String {
     let (access, verb) = (&one.access, if one.store { "store to" } else { "load of" });
     format!(
-        "{verb} shared{}: {} of {} {} elements, {} wavefronts a warp, {} at least",
+        "{verb} shared{}: {} instructions of {} {}, {} wavefronts a warp, {} at least",
         one.allocation,
         access.instructions,
         access.vector,

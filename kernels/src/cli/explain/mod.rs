@@ -83,16 +83,16 @@ impl Explained {
         let mut table = Table::of_numbers();
         let names =
             scopes.iter().map(|scope| scope.map_or("once".to_owned(), |line| format!("each turn of line {line}")));
-        table.row(["TOTAL".to_owned()].into_iter().chain(names));
+        table.row(["TOTAL, instructions of a warp".to_owned()].into_iter().chain(names));
         for work in Work::ALL {
             let counts = scopes.iter().map(|scope| {
                 let all = self.emitted.iter().filter(|one| one.work == work && one.place.turn_of == *scope);
                 all.map(|one| one.instructions).sum::<u32>().to_string()
             });
-            table.row([format!("{}s a warp", work.name())].into_iter().chain(counts));
+            table.row([work.name().to_owned()].into_iter().chain(counts));
         }
         let figures: [(&str, fn(Wavefronts) -> u32); 3] = [
-            ("wavefronts a block", |all| all.taken),
+            ("wavefronts of a block", |all| all.taken),
             ("least possible", |all| all.ideal),
             ("accesses not counted", |all| all.unknown),
         ];

@@ -14,7 +14,7 @@ pub use self::one::Registers;
 
 use self::drawing::{Drawing, Limit};
 use super::error::CliError;
-use super::kernel::{instance_names, lookup};
+use super::kernel::{kernel_names, lookup};
 use super::output::{PendingFile, print, print_json};
 use clap::ValueEnum;
 use quadpair::inspect::bank_picture::Direction;
@@ -131,8 +131,8 @@ fn grammar() -> String {
         "Expressions:\n  \
          name(arguments) on shape      a layout of a tile of that shape\n  \
          EXPR.view(arguments)          a view of it; views can be chained\n  \
-         INSTANCE:value                the layout of a kernel's value: by its name in the source (scores), a line\n  \
-         \u{20}                             (@266), its number (v12), a layout's number (#3), an allocation (shared0)\n\
+         KERNEL:value                  the layout of a kernel's value: by its name in the source (s), a line (@266),\n  \
+         \u{20}                             its number (v12), a layout's number (#3), an allocation (shared0)\n\
          \n\
          Arguments are numbers, lists such as [1, 8] and lists of lists. `f(a) on [64, 32]` is the same as `f([64, 32], a)`.\n",
     );
@@ -142,7 +142,7 @@ fn grammar() -> String {
             text += &format!("  {form:<55} {says}\n");
         }
     }
-    text += &format!("\nInstances: {}\n", instance_names().join(", "));
+    text += &format!("\nKernels: {}\n", kernel_names().join(", "));
     text + "\nExamples:\n  \
         quadpair layout 'm8n8k4(2x2, [4, 1]).accumulator on [64, 32]'\n  \
         quadpair layout 'm8n8k4(2x2, [1, 1]).a on [16, 32]' 'swizzled(8, 1, 4, [1, 0]) on [16, 32]' --svg banks.svg\n  \

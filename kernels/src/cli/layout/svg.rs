@@ -81,7 +81,13 @@ impl Grid {
             text(body, [self.x(column) + 2, y - 5], " fill=\"#666666\"", &column.to_string());
         }
         for (i, row) in rows.iter().enumerate() {
-            self.row(body, y + i * self.cell[1], row, columns, i.is_multiple_of(LINE.div_ceil(self.cell[1])));
+            self.row(
+                body,
+                y + i * self.cell[1],
+                row,
+                columns,
+                i.is_multiple_of(LINE.div_ceil(self.cell[1]).next_power_of_two()),
+            );
         }
         y + rows.len() * self.cell[1]
     }
@@ -96,10 +102,20 @@ impl Grid {
             text(body, [MARGIN, y + self.cell[1].min(LINE) - 4 * usize::from(self.words)], colour, &row.name);
         }
         for (column, cell) in row.cells.iter().take(columns).enumerate() {
-            if let Some(cell) = cell {
-                self.cell(body, [self.x(column), y], cell);
+            match cell {
+                Some(cell) => self.cell(body, [self.x(column), y], cell),
+                None => self.empty(body, [self.x(column), y]),
             }
         }
+    }
+
+    fn empty(&self, body: &mut String, [x, y]: [usize; 2]) {
+        let [width, height] = self.cell;
+        let _ = writeln!(
+            body,
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"#f2f2f2\" stroke=\"#ffffff\" \
+             stroke-width=\"0.5\"/>"
+        );
     }
 
     fn cell(&self, body: &mut String, [x, y]: [usize; 2], cell: &Cell) {

@@ -1,0 +1,91 @@
+//! Damaged texts of the real kernels: read or refused, never a panic, and what is read means something.
+//!
+//! The parser's own tests damage small texts letter by letter; here whole lines and words of the kernels' PTX are cut,
+//! repeated, exchanged and replaced, which keeps most of a text readable, so that what comes after the parser sees it.
+
+use std::sync::LazyLock;
+
+use half::f16;
+use proptest::prelude::*;
+use quadpair::inspect::emitted::emitted;
+use quadpair::ptx::{parse, print};
+use quadpair::{Program, Target};
+use quadpair_kernels::attention::{Attention, AttentionConfig};
+use quadpair_kernels::matmul::{Matmul, MatmulConfig};
+use quadpair_kernels::vector_add::VECTOR_ADD;
+use quadpair_profiles::Profile;
+
+/// The texts of the kernels for Volta.
+static TEXTS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let volta = Profile::by_name("volta").unwrap();
+    let matmul = Matmul::<f16>::new(&volta, MatmulConfig::default()).unwrap();
+    let attention = Attention::<f16, f32>::new(&volta, AttentionConfig::new(32)).unwrap();
+    let vector_add = VECTOR_ADD.program(Target::from(&volta)).unwrap();
+    [vector_add, matmul.program(false).unwrap(), attention.program(true, true).unwrap()]
+        .map(|program| program.ptx.clone())
+        .to_vec()
+});
+
+fn read(text: String) -> Result<(), TestCaseError> {
+    if let Ok(module) = parse(&text) {
+        prop_assert_eq!(parse(&print(&module)), Ok(module));
+    }
+    let target = Target { sm: 70, isa: (6, 4), shared_bytes: 98_304, threads: 1024 };
+    let program =
+        Program { name: "damaged".into(), ptx: text, entry: "k".into(), threads: 64, shared_bytes: 0, target };
+    if let Ok(all) = emitted(&program) {
+        prop_assert!(all.iter().all(|one| one.shared.taken >= one.shared.ideal));
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_printed_is_what_was_read() {
+    for text in TEXTS.iter() {
+        let module = parse(text).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(print(&module), *text);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(96) })]
+
+    #[test]
+    fn lines_cut_repeated_and_exchanged(
+        text in 0..3_usize,
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..3_u8), 1..4),
+    ) {
+        let mut lines: Vec<&str> = TEXTS[text].lines().collect();
+        for (from, to, kind) in edits {
+            let (from, to) = (from.index(lines.len()), to.index(lines.len()));
+            match kind {
+                0 => drop(lines.remove(from)),
+                1 => lines.insert(to, lines[from]),
+                _ => lines.swap(from, to),
+            }
+        }
+        read(lines.join("\n"))?;
+    }
+
+    #[test]
+    fn words_replaced_by_words(
+        text in 0..3_usize,
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..4),
+    ) {
+        let mut words: Vec<&str> = TEXTS[text].split_inclusive([' ', '\n', ',']).collect();
+        for (at, from) in edits {
+            let (at, from) = (at.index(words.len()), from.index(words.len()));
+            words[at] = words[from];
+        }
+        read(words.concat())?;
+    }
+
+    #[test]
+    fn numbers_replaced(text in 0..3_usize, at in any::<prop::sample::Index>(), number in any::<i64>()) {
+        let text = &TEXTS[text];
+        let starts: Vec<usize> = text.match_indices(|c: char| c.is_ascii_digit()).map(|(i, _)| i).collect();
+        let start = starts[at.index(starts.len())];
+        let end = text[start..].find(|c: char| !c.is_ascii_digit()).map_or(text.len(), |length| start + length);
+        read(format!("{}{number}{}", &text[..start], &text[end..]))?;
+    }
+}
