@@ -229,23 +229,32 @@ fn help_has_every_name() {
     assert!(prints(&["explain", "--help"]).contains("--head-dim"));
 }
 
-/// The gallery shows what the commands print: each block is a command and its output.
+/// The gallery shows what the commands print: each block is a command and its output. `GALLERY=overwrite` writes them anew.
 #[test]
 fn the_gallery_is_real() {
     let path = workspace().join("docs/layouts.md");
-    let text = std::fs::read_to_string(path).unwrap();
-    let blocks = text.split("```console\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut parts = text.split("```console\n$ quadpair ");
+    let mut real = parts.next().unwrap().to_owned();
     let mut count = 0;
-    for block in blocks {
-        let (command, shown) = block.split_once('\n').unwrap();
-        let command = command.strip_prefix("$ quadpair ").expect("a block begins with the command");
-        let mut args: Vec<&str> = Vec::new();
-        for (i, part) in command.split('\'').enumerate() {
-            if i % 2 == 1 { args.push(part) } else { args.extend(part.split_whitespace()) }
-        }
-        let printed = String::from_utf8(quadpair(&args).stdout).unwrap();
-        assert_eq!(shown, printed, "the gallery shows another output of {args:?}");
+    for part in parts {
+        let (command, rest) = part.split_once('\n').unwrap();
+        let (_, after) = rest.split_once("```").expect("a block ends");
+        let output = String::from_utf8(quadpair(&words(command)).stdout).unwrap();
+        real += &format!("```console\n$ quadpair {command}\n{output}```{after}");
         count += 1;
     }
+    if std::env::var("GALLERY").is_ok_and(|wish| wish == "overwrite") {
+        std::fs::write(path, real).unwrap();
+    } else {
+        let first = text.lines().zip(real.lines()).find(|(shown, printed)| shown != printed);
+        assert!(text == real, "GALLERY=overwrite accepts what the commands print; first, shown and printed: {first:?}");
+    }
     assert!(count >= 4, "{count} blocks");
+}
+
+/// The words of a command line; those in quotes stay together.
+fn words(command: &str) -> Vec<&str> {
+    let quoted = command.split('\'').enumerate();
+    quoted.flat_map(|(i, part)| if i % 2 == 1 { vec![part] } else { part.split_whitespace().collect() }).collect()
 }

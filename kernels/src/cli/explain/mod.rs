@@ -77,30 +77,31 @@ impl Explained {
         table
     }
 
-    /// All the work, once and in each turn of each loop.
+    /// All the work, once and in each turn of each loop; what there is none of is left out.
     fn totals(&self) -> String {
         let scopes: BTreeSet<Option<u32>> = self.emitted.iter().map(|one| one.place.turn_of).collect();
         let mut table = Table::of_numbers();
-        let names =
-            scopes.iter().map(|scope| scope.map_or("once".to_owned(), |line| format!("each turn of line {line}")));
-        table.row(["TOTAL, instructions of a warp".to_owned()].into_iter().chain(names));
+        let name = |scope: &Option<u32>| scope.map_or("once".to_owned(), |line| format!("each turn of line {line}"));
+        table.row(["TOTAL, instructions of a warp".to_owned()].into_iter().chain(scopes.iter().map(name)));
+        let mut row = |what: &str, count: &dyn Fn(Option<u32>) -> u32| {
+            let counts: Vec<u32> = scopes.iter().map(|scope| count(*scope)).collect();
+            if counts.iter().any(|count| *count > 0) {
+                table.row([what.to_owned()].into_iter().chain(counts.iter().map(u32::to_string)));
+            }
+        };
         for work in Work::ALL {
-            let counts = scopes.iter().map(|scope| {
-                let all = self.emitted.iter().filter(|one| one.work == work && one.place.turn_of == *scope);
-                all.map(|one| one.instructions).sum::<u32>().to_string()
-            });
-            table.row([work.name().to_owned()].into_iter().chain(counts));
+            row(work.name(), &|scope| self.instructions(work, scope));
         }
-        let figures: [(&str, fn(Wavefronts) -> u32); 3] = [
-            ("wavefronts of a block", |all| all.taken),
-            ("least possible", |all| all.ideal),
-            ("accesses not counted", |all| all.unknown),
-        ];
-        for (what, figure) in figures {
-            let counts = scopes.iter().map(|scope| figure(self.wavefronts(*scope)).to_string());
-            table.row([what.to_owned()].into_iter().chain(counts));
-        }
+        row("wavefronts of a block", &|scope| self.wavefronts(scope).taken);
+        row("least possible", &|scope| self.wavefronts(scope).ideal);
+        row("accesses at addresses that depend on data", &|scope| self.wavefronts(scope).unknown);
+        row("accesses counted for all lanes, by guards that depend on data", &|scope| self.wavefronts(scope).guarded);
         table.to_string()
+    }
+
+    fn instructions(&self, work: Work, scope: Option<u32>) -> u32 {
+        let all = self.emitted.iter().filter(|one| one.work == work && one.place.turn_of == scope);
+        all.map(|one| one.instructions).sum()
     }
 
     fn wavefronts(&self, scope: Option<u32>) -> Wavefronts {
