@@ -17,6 +17,7 @@ type Numbers = [i64; 32];
 
 /// What is known of a register in each lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant)]
 pub(super) enum Known {
     /// These numbers, to which the same unknown number is added where `shifted`.
     Lanes { numbers: Numbers, shifted: bool },
