@@ -1,7 +1,7 @@
 //! What the PTX of a kernel does, by source line: memory accesses, shuffles, barriers and matrix products.
 //!
 //! Each instruction of the text is counted once, where `.loc` says that it comes from, with the loop that it runs in. For
-//! shared memory the lanes' addresses are followed as far as they are [known](super::lanes), which gives wavefronts with
+//! shared memory the lanes' addresses are followed as far as they are known, which gives wavefronts with
 //! no run: `st.shared` of `%tid.x * 8` as words takes two. What the simulator counts for a program without loops and
 //! branches is this times the blocks.
 
@@ -143,7 +143,7 @@ fn of_entry(module: &Module, entry: &Entry, warps: u32) -> Vec<Emitted> {
 
 /// What an instruction does, the bytes that it moves for a lane, and in how many elements.
 fn work(op: &Op) -> Option<(Work, u32, u32)> {
-    let moved = |work, ty: Type, count: usize| Some((work, bytes_of(ty) * count as u32, count as u32));
+    let moved = |work, ty: Type, count: usize| Some((work, ptx::bytes_of(ty)? * count as u32, count as u32));
     match op {
         Op::Ld { space: Space::Shared, ty, dst, .. } => moved(Work::SharedLoad, *ty, dst.len()),
         Op::Ld { space: Space::Global | Space::Generic, ty, dst, .. } => moved(Work::GlobalLoad, *ty, dst.len()),
@@ -155,16 +155,6 @@ fn work(op: &Op) -> Option<(Work, u32, u32)> {
         Op::Bar { .. } | Op::WarpSync { .. } => Some((Work::Barrier, 0, 1)),
         Op::Mma { .. } => Some((Work::Mma, 0, 1)),
         _ => None,
-    }
-}
-
-/// Bytes of an element.
-fn bytes_of(ty: Type) -> u32 {
-    match ty {
-        Type::Pred | Type::B8 | Type::U8 | Type::S8 => 1,
-        Type::B16 | Type::U16 | Type::S16 | Type::F16 | Type::BF16 => 2,
-        Type::B32 | Type::U32 | Type::S32 | Type::F16x2 | Type::BF16x2 | Type::F32 => 4,
-        Type::B64 | Type::U64 | Type::S64 | Type::F64 => 8,
     }
 }
 

@@ -5,5 +5,6 @@ mod parse;
 mod print;
 
 pub use ast::*;
+pub(crate) use parse::bytes_of;
 pub use parse::{ParseError, parse, parse_body};
 pub use print::{print, register_name};

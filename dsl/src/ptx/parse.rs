@@ -327,7 +327,8 @@ fn class_of(ty: Type) -> Class {
     }
 }
 
-fn bytes_of(ty: Type) -> Option<u32> {
+/// Bytes of a type in memory, where it can be there.
+pub(crate) fn bytes_of(ty: Type) -> Option<u32> {
     match class_of(ty) {
         Class::Pred => None,
         Class::B16 if matches!(ty, Type::B8 | Type::U8 | Type::S8) => Some(1),
