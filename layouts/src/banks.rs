@@ -104,7 +104,7 @@ pub struct Access {
     pub vector_bits: [u8; 4],
     /// Instructions a thread.
     pub instructions: u32,
-    /// Wavefronts a warp, of all instructions.
+    /// Wavefronts a warp, of all instructions; where gaps make warps differ, of the one that takes most.
     pub wavefronts: u32,
     /// The fewest wavefronts that accesses of this width can take: one for each pass that has an active lane.
     pub ideal: u32,
@@ -160,24 +160,63 @@ const fn access(tile: &Layout, memory: &SharedLayout, element_bits: u32, skipped
     let bytes = element_bytes(element_bits);
     let moves = Moves::new(tile, memory, skipped);
     let (vector_bits, count) = moves.vector_bits(WIDEST / bytes);
-    let (mut addresses, mut lane) = ([None; LANES], 0);
-    while lane < LANES {
-        if lane as u32 & idle == 0 {
-            addresses[lane] =
-                Some((memory.constant() ^ moves.map.apply((lane << tile.register_bits()) as u32)) * bytes);
-        }
-        lane += 1;
-    }
-    // Registers and warps only XOR a constant into every lane's address, which permutes banks and words alike.
-    let each = wavefronts(&addresses, bytes << count);
-    let least = active_passes(&addresses, words(bytes << count) as usize);
     let instructions = 1 << (tile.register_bits() as u32 - skipped.count_ones() - count);
-    Access {
-        vector: 1 << count,
-        vector_bits,
-        instructions,
-        wavefronts: each * instructions,
-        ideal: least * instructions,
+    let lanes = Lanes { moves: &moves, registers: tile.register_bits(), idle, bytes };
+    let first = lanes.addresses(0);
+    let width = bytes << count;
+    let wavefronts = if memory.is_padded() {
+        lanes.busiest_warp(&vector_bits, count, width)
+    } else {
+        // Registers and warps only XOR a constant into every lane's address, which permutes banks and words alike.
+        wavefronts(&first, width) * instructions
+    };
+    let ideal = active_passes(&first, words(width) as usize) * instructions;
+    Access { vector: 1 << count, vector_bits, instructions, wavefronts, ideal }
+}
+
+/// The lanes of an access.
+struct Lanes<'m> {
+    moves: &'m Moves<'m>,
+    registers: usize,
+    idle: u32,
+    bytes: u32,
+}
+
+impl Lanes<'_> {
+    /// Where the active lanes' elements lie, of the register and warp in `others`: the bits of the layout's domain, the
+    /// lane's 0.
+    const fn addresses(&self, others: u32) -> [Option<u32>; LANES] {
+        let (mut addresses, mut lane) = ([None; LANES], 0);
+        while lane < LANES as u32 {
+            if lane & self.idle == 0 {
+                let offset = self.moves.map.apply(others | lane << self.registers) ^ self.moves.memory.constant();
+                addresses[lane as usize] = Some(self.moves.memory.with_gaps(offset) * self.bytes);
+            }
+            lane += 1;
+        }
+        addresses
+    }
+
+    /// Wavefronts of all instructions of the warp that takes most: among gaps each register and warp counts for itself.
+    const fn busiest_warp(&self, vector_bits: &[u8; 4], count: u32, width: u32) -> u32 {
+        let (mut left_out, mut i) = (self.moves.skipped, 0);
+        while i < count as usize {
+            left_out |= 1 << vector_bits[i];
+            i += 1;
+        }
+        let (mut most, mut warp) = (0, 0);
+        while warp < 1 << (self.moves.map.inputs() - self.registers - LANE_BITS) {
+            let (mut sum, mut register) = (0, 0);
+            while register < 1 << self.registers {
+                if register & left_out == 0 {
+                    sum += wavefronts(&self.addresses(register | warp << (self.registers + LANE_BITS)), width);
+                }
+                register += 1;
+            }
+            most = if sum > most { sum } else { most };
+            warp += 1;
+        }
+        most
     }
 }
 
@@ -193,17 +232,17 @@ const fn active_passes(addresses: &[Option<u32>; LANES], passes: usize) -> u32 {
 }
 
 /// The offset that each bit of a register's, lane's and warp's number moves by.
-struct Moves {
+struct Moves<'m> {
     map: Map,
     registers: usize,
     /// Register bits that are not accessed, because they duplicate others.
     skipped: u32,
-    /// What every offset begins with.
-    constant: u32,
+    /// What every offset begins with, and the gaps.
+    memory: &'m SharedLayout,
 }
 
-impl Moves {
-    const fn new(tile: &Layout, memory: &SharedLayout, skipped: u32) -> Moves {
+impl<'m> Moves<'m> {
+    const fn new(tile: &Layout, memory: &'m SharedLayout, skipped: u32) -> Moves<'m> {
         // A tile of another shape than the memory's has no meaning there; its elements lie beyond.
         let outer = Map::new(memory.columns(), memory.map().outputs());
         let (mut columns, mut i) = ([0; crate::f2::MAX_DIMENSION], 0);
@@ -212,7 +251,7 @@ impl Moves {
             i += 1;
         }
         let map = Map::new(columns.split_at(i).0, outer.outputs());
-        Moves { map, registers: tile.register_bits(), skipped, constant: memory.constant() }
+        Moves { map, registers: tile.register_bits(), skipped, memory }
     }
 
     /// The register bits that count the elements of the widest access: they move by 1, 2, 4, … elements, while everything
@@ -247,14 +286,14 @@ impl Moves {
             vector |= 1 << bits[i];
             i += 1;
         }
-        let (columns, mut moved, mut i) = (self.map.columns(), self.constant, 0);
+        let (columns, mut moved, mut i) = (self.map.columns(), self.memory.constant(), 0);
         while i < columns.len() {
             if (vector | self.skipped) >> i & 1 == 0 {
                 moved |= columns[i];
             }
             i += 1;
         }
-        moved.is_multiple_of(width)
+        moved.is_multiple_of(width) && self.memory.gaps_keep(width, moved)
     }
 }
 
@@ -263,7 +302,7 @@ mod tests {
     use super::*;
     use crate::mma::{Mma, Quadpairs};
     use crate::named::{blocked, linear};
-    use crate::shared::{row_major, swizzled};
+    use crate::shared::{padded, row_major, swizzled};
 
     fn every(f: impl Fn(u32) -> u32) -> [Option<u32>; LANES] {
         core::array::from_fn(|lane| Some(f(lane as u32)))
@@ -318,6 +357,20 @@ mod tests {
         let whole = swizzled([8, 8], 1, 1, 2, [1, 0]);
         assert_eq!(load(&tile, &whole.slice(1, 2, 2), 32).vector, 1);
         assert_eq!(load(&tile, &swizzled([8, 8], 2, 1, 2, [1, 0]).slice(1, 2, 2), 32).vector, 2);
+    }
+
+    #[test]
+    fn gaps_bound_vectors_and_move_banks() {
+        let tile = blocked([32, 32], [1, 8], [8, 4], [2, 2], [1, 0]);
+        let vector = |pairs: &[(usize, usize)], bits| load(&tile, &padded([32, 32], pairs, [1, 0]), bits).vector;
+        assert_eq!([vector(&[(32, 8)], 16), vector(&[(32, 2)], 16), vector(&[(32, 1)], 16)], [8, 2, 1]);
+        assert_eq!([vector(&[(4, 4)], 32), vector(&[(2, 4)], 32), vector(&[(1024, 1)], 32)], [4, 2, 4]);
+        // Columns of floats, a bank apart for each row.
+        let columns = blocked([32, 32], [1, 1], [32, 1], [1, 4], [1, 0]);
+        assert_eq!(load(&columns, &row_major([32, 32]), 32).conflict(), 32);
+        assert!(load(&columns, &padded([32, 32], &[(32, 1)], [1, 0]), 32).is_conflict_free());
+        // Four rows of 128 bytes before a gap: four lanes a bank.
+        assert_eq!(load(&columns, &padded([32, 32], &[(128, 1)], [1, 0]), 32).conflict(), 4);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::convert::Cost;
 use crate::difference::Difference;
 use crate::layout::{Bit, Layout, MAX_REGISTER_BITS};
 use crate::shape::{MAX_RANK, MAX_SHAPE_BITS, Shape};
+use crate::shared::MAX_PADDINGS;
 use crate::text::Text;
 
 /// Which operand of a matrix product.
@@ -68,6 +69,8 @@ pub enum Error {
     LaneBases { bases: usize },
     /// A basis outside the shape.
     BasisOutside { bit: Bit, dim: u8, coordinate: usize, extent: usize },
+    /// A basis that is no flat index of the tile.
+    BeyondTile { bit: Bit, basis: u32 },
     /// An element that no thread holds.
     Unheld { element: ElementOf },
     /// A tile that should be a matrix.
@@ -98,6 +101,42 @@ pub enum Error {
     AllOfK { product: Product, held: u32, k: u32 },
     /// A depth that is less than what the unit multiplies at once.
     Depth { k: usize, least: usize },
+    /// No matrix unit for elements of so many bits.
+    NoUnit { operand_bits: u32 },
+    /// A unit that takes an operand with k in registers only.
+    Packs { unit: &'static str, operand: Operand },
+    /// A unit that has no fragment with so many neighbours along k.
+    PackWidth { unit: &'static str, k_width: usize },
+    /// A product has two operands.
+    OperandIndex { index: usize },
+    /// Columns that no instruction of wgmma has.
+    WgmmaColumns { n: usize },
+    /// Fewer warps along m than an instruction of wgmma has.
+    WgmmaWarps { warps: usize },
+    /// An element that lies where wgmma would not look for it.
+    Descriptor { element: ElementOf, offset: u32 },
+    /// A view that starts where none of wgmma's operands can.
+    DescriptorStart { offset: u32, multiple: u32 },
+    /// A view that wgmma reads with several descriptors.
+    DescriptorExtent { dim: usize, extent: usize, wants: usize },
+    /// An operation on memory that cannot have padding.
+    Padding { op: &'static str },
+    /// More kinds of padding than are possible.
+    Paddings { pairs: usize },
+    /// Two paddings after the same interval.
+    RepeatedInterval { interval: usize },
+    /// An alignment that no allocation can have.
+    Alignment { bytes: usize },
+    /// A swizzle that nvmma_shared doesn't have.
+    SwizzleBytes { bytes: usize },
+    /// Elements that nvmma_shared or tensor memory isn't for.
+    ElementBits { bits: usize },
+    /// A block of tensor memory with rows that no lane group has.
+    TensorRows { rows: usize },
+    /// More columns than tensor memory has.
+    TooManyColumns { bits: usize },
+    /// A tile that is smaller than the pattern of its layout.
+    Pattern { dim: usize, extent: usize, least: usize },
     /// A slice outside the memory.
     SliceRange { start: usize, length: usize, extent: usize },
     /// A slice whose start isn't a multiple of its length.
@@ -187,18 +226,38 @@ impl Error {
             Error::Axis { .. } | Error::RepeatedAxis { .. } | Error::OrderLength { .. } | Error::Matrix { .. } => {
                 self.of_dimensions()
             }
-            Error::Lanes { .. } | Error::LaneBases { .. } | Error::BasisOutside { .. } | Error::Unheld { .. } => {
-                self.of_bases()
-            }
+            Error::Lanes { .. }
+            | Error::LaneBases { .. }
+            | Error::BasisOutside { .. }
+            | Error::BeyondTile { .. }
+            | Error::Unheld { .. } => self.of_bases(),
             Error::ProductShapes { .. }
             | Error::Fragment { .. }
             | Error::Registers { .. }
             | Error::AllOfK { .. }
             | Error::Depth { .. } => self.of_products(),
+            Error::NoUnit { .. }
+            | Error::Packs { .. }
+            | Error::PackWidth { .. }
+            | Error::OperandIndex { .. }
+            | Error::WgmmaColumns { .. }
+            | Error::WgmmaWarps { .. } => self.of_units(),
+            Error::Descriptor { .. } | Error::DescriptorStart { .. } | Error::DescriptorExtent { .. } => {
+                self.of_descriptors()
+            }
             Error::SliceRange { .. }
             | Error::SliceStart { .. }
             | Error::IndexStride { .. }
             | Error::NotInvertible { .. } => self.of_memory(),
+            Error::Padding { .. }
+            | Error::Paddings { .. }
+            | Error::RepeatedInterval { .. }
+            | Error::Alignment { .. }
+            | Error::SwizzleBytes { .. }
+            | Error::ElementBits { .. }
+            | Error::TensorRows { .. }
+            | Error::TooManyColumns { .. }
+            | Error::Pattern { .. } => self.of_allocations(),
             _ => self.of_tiles(),
         }
     }
@@ -256,6 +315,10 @@ impl Error {
             Error::BasisOutside { bit, dim, coordinate, extent } => {
                 let text = bit.write(text).push(" moves by ").number(coordinate).push(" along dimension ");
                 text.number(dim as usize).push(", whose extent is ").number(extent)
+            }
+            Error::BeyondTile { bit, basis } => {
+                let text = bit.write(text).push(" moves by the flat index ").number(basis as usize);
+                text.push(", which is beyond the tile's last element")
             }
             Error::Unheld { element } => {
                 let text = element.write(text.push("no thread holds element ")).push(" of ");
@@ -342,6 +405,86 @@ impl Error {
         }
     }
 
+    const fn of_units(&self) -> Text {
+        let text = Text::new("");
+        match *self {
+            Error::NoUnit { operand_bits } => {
+                let text = text.push("no matrix unit multiplies elements of ").number(operand_bits as usize);
+                text.push(" bits; take dot, or convert the operands")
+            }
+            Error::Packs { unit, operand } => {
+                let text = text.push(unit).push(" takes ").push(operand.name());
+                let text = text.push(" only with k in a thread's neighbouring registers: take the layout `");
+                text.push(operand.name()).push("`")
+            }
+            Error::PackWidth { unit, k_width } => {
+                let text = text.push(unit).push(" has no operand with ").number(k_width);
+                text.push(" neighbours along k in a thread; `a` and `b` have as many as the unit takes")
+            }
+            Error::OperandIndex { index } => {
+                text.push("there is no operand ").number(index).push("; a is operand 0, b operand 1")
+            }
+            Error::WgmmaColumns { n } => {
+                let text = text.push("an instruction of wgmma has 8 to 256 columns, not ").number(n);
+                text.push("; a wider tile takes several")
+            }
+            Error::WgmmaWarps { warps } => {
+                let text = text.push("four warps along m share an instruction of wgmma; here are ").number(warps);
+                text.push(": take 4 or a multiple")
+            }
+            _ => text,
+        }
+    }
+
+    const fn of_descriptors(&self) -> Text {
+        let text = Text::new("");
+        match *self {
+            Error::Descriptor { element, offset } => {
+                let text = element.write(text.push("element ")).push(" lies at offset ").number(offset as usize);
+                text.push(", where no swizzle of wgmma puts it; take nvmma_shared")
+            }
+            Error::DescriptorStart { offset, multiple } => {
+                let text = text.push("the view starts at offset ").number(offset as usize);
+                text.push("; wgmma's operands start at multiples of ").number(multiple as usize)
+            }
+            Error::DescriptorExtent { dim, extent, wants } => {
+                let text = text.push("dimension ").number(dim).push(" has extent ").number(extent);
+                text.push("; one descriptor of this swizzle reaches ").number(wants)
+            }
+            _ => text,
+        }
+    }
+
+    const fn of_allocations(&self) -> Text {
+        let text = Text::new("");
+        match *self {
+            Error::Padding { op } => text.push(op).push(" is not possible in padded memory; take a swizzle"),
+            Error::Paddings { pairs } => {
+                let text = text.number(pairs).push(" pairs of an interval and a padding; at most ");
+                text.number(MAX_PADDINGS).push(" are possible")
+            }
+            Error::RepeatedInterval { interval } => {
+                text.push("two paddings after each ").number(interval).push(" elements; add them up to one")
+            }
+            Error::Alignment { bytes } => {
+                text.push("memory cannot be aligned to ").number(bytes).push(" bytes; 16 to 1024 are possible")
+            }
+            Error::SwizzleBytes { bytes } => {
+                text.push("no swizzle of ").number(bytes).push(" bytes; there are 0 for none, 32, 64 and 128")
+            }
+            Error::ElementBits { bits } => {
+                text.push("elements of ").number(bits).push(" bits; 8, 16, 32 and 64 are possible here")
+            }
+            Error::TensorRows { rows } => text.push("a block of tensor memory has 64 or 128 rows, not ").number(rows),
+            Error::TooManyColumns { bits } => text.push("2^").number(bits).push(" columns; tensor memory has 512"),
+            Error::Pattern { dim, extent, least } => {
+                let text = text.push("extent ").number(extent).push(" of dimension ").number(dim);
+                text.push(" is less than the ").number(least).push(" of the layout's pattern")
+            }
+            _ => text,
+        }
+    }
+
     const fn of_memory(&self) -> Text {
         let text = Text::new("");
         match *self {
@@ -423,6 +566,7 @@ mod tests {
             Error::Lanes { lanes: 64 },
             Error::LaneBases { bases: 4 },
             Error::BasisOutside { bit, dim: 0, coordinate: 4, extent: 4 },
+            Error::BeyondTile { bit, basis: 64 },
             Error::Unheld { element },
             Error::Matrix { rank: 3 },
             Error::ElementCount { from: shapes },
@@ -438,6 +582,24 @@ mod tests {
             Error::Registers { product, operand, element },
             Error::AllOfK { product, held: 4, k: 8 },
             Error::Depth { k: 2, least: 4 },
+            Error::NoUnit { operand_bits: 64 },
+            Error::Packs { unit: "m16n8k8", operand },
+            Error::PackWidth { unit: "m8n8k4", k_width: 2 },
+            Error::OperandIndex { index: 2 },
+            Error::WgmmaColumns { n: 512 },
+            Error::WgmmaWarps { warps: 2 },
+            Error::Descriptor { element, offset: 9 },
+            Error::DescriptorStart { offset: 8, multiple: 512 },
+            Error::DescriptorExtent { dim: 1, extent: 128, wants: 64 },
+            Error::Padding { op: "wgmma" },
+            Error::Paddings { pairs: 5 },
+            Error::RepeatedInterval { interval: 32 },
+            Error::Alignment { bytes: 8 },
+            Error::SwizzleBytes { bytes: 16 },
+            Error::ElementBits { bits: 4 },
+            Error::TensorRows { rows: 32 },
+            Error::TooManyColumns { bits: 10 },
+            Error::Pattern { dim: 1, extent: 16, least: 64 },
             Error::SliceRange { start: 4, length: 4, extent: 4 },
             Error::SliceStart { start: 2, length: 4 },
             Error::IndexStride { extent: 4 },

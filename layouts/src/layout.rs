@@ -75,7 +75,7 @@ impl Layout {
 
     /// A layout from bases as flat indices.
     ///
-    /// Invalid if some element is held by no thread, or there are too many bases.
+    /// Invalid if a basis lies outside the shape, some element is held by no thread, or there are too many bases.
     pub const fn from_bases(shape: Shape, registers: &[u32], lanes: [u32; LANE_BITS], warps: &[u32]) -> Layout {
         let mut builder = Builder::new(shape);
         let mut i = 0;
@@ -229,13 +229,21 @@ impl Layout {
         free
     }
 
-    /// How many consecutive elements a thread holds in consecutive registers, from register 0 on.
+    /// How many neighbours along the last dimension each group of consecutive registers holds: in every thread the
+    /// registers `n v` to `n v + v - 1` have the flat indices `e` to `e + v - 1`, where `e` is a multiple of `v`.
+    ///
+    /// Registers in another order are not seen; an access to memory finds those, too: see [`banks::load`](crate::banks).
     pub const fn vector(&self) -> usize {
         let mut bits = 0;
         while bits < self.registers as usize && self.bases[bits] == 1 << bits {
             bits += 1;
         }
-        1 << bits
+        let (mut others, mut i) = (1 << bits, bits);
+        while i < self.bits() {
+            others |= self.bases[i];
+            i += 1;
+        }
+        1 << others.trailing_zeros()
     }
 
     /// Whether both are the same map, whatever constructors and operations they come from.
@@ -338,9 +346,16 @@ impl Builder {
         self.layout.warps += 1;
     }
 
-    /// The layout, if it reaches every element.
+    /// The layout, if it reaches every element and nothing else.
     pub const fn finish(self) -> Layout {
-        self.layout.complete()
+        let (layout, mut i) = (self.layout, 0);
+        while i < layout.bits() {
+            if layout.bases[i] >> layout.shape.bits() != 0 {
+                return layout.failed(Error::BeyondTile { bit: layout.bit(i), basis: layout.bases[i] });
+            }
+            i += 1;
+        }
+        layout.complete()
     }
 }
 
@@ -404,6 +419,24 @@ mod tests {
         let element = ElementOf { element: 32, shape: PackedShape::of(&shape) };
         assert_eq!(layout.check(), Err(Error::Unheld { element }));
         assert!(Layout::from_bases(shape, &[32], [1, 2, 4, 8, 16], &[]).check().is_ok());
+    }
+
+    #[test]
+    fn a_basis_must_be_an_element() {
+        let layout = Layout::from_bases(Shape::new([2, 16]), &[0], [1, 2, 4, 8, 16], &[32]);
+        assert_eq!(layout.fault(), Some(Error::BeyondTile { bit: Bit::Warp(0), basis: 32 }));
+    }
+
+    #[test]
+    fn neighbours_are_neighbours_in_every_thread() {
+        let shape = Shape::new([4, 32]);
+        let vector =
+            |registers: &[u32], lanes| Layout::from_bases(shape, registers, lanes, &[]).check().unwrap().vector();
+        assert_eq!(vector(&[1, 2], [4, 8, 16, 32, 64]), 4);
+        assert_eq!(vector(&[2, 1], [4, 8, 16, 32, 64]), 1);
+        // Lane 1 holds (0, 3), (0, 2), ...: pairs in the other order.
+        assert_eq!(vector(&[1, 2], [7, 8, 16, 32, 64]), 1);
+        assert_eq!(vector(&[1, 2, 2], [6, 8, 16, 32, 64]), 2);
     }
 
     #[test]

@@ -104,7 +104,9 @@
 //!
 //! - Every function is `const`: a kernel's layouts are checked by the Rust compiler. A wrong layout is a value that says
 //!   why ([`Layout::fault`]), nothing panics, and the first error of a chain of calls is kept.
-//! - Extents are powers of two. There is no division by three here, and no padding of rows.
+//! - Extents are powers of two; there is no division by three here. Gaps between rows in memory ([`padded`]) come on top
+//!   of a linear map.
+//! - A layout spans the warps of one block: there are no bases for the blocks of a cluster.
 //!
 //! # Modules
 //!
@@ -112,8 +114,8 @@
 //! |---|---|
 //! | `shape` | [`Shape`]: extents, and which bits of the flat index each dimension has |
 //! | `layout` | [`Layout`]: bases, equality, duplicates; operations on them in `ops` |
-//! | `named` | [`blocked`], [`linear`] |
-//! | `shared` | [`SharedLayout`], its views; [`row_major`], [`swizzled`], [`shared_linear`] |
+//! | `named` | [`blocked`], [`coalesced`], [`linear`] |
+//! | `shared` | [`SharedLayout`], its views; [`row_major`], [`swizzled`], [`padded`], [`nvmma_shared`], [`shared_linear`] |
 //! | [`mma`] | matrix units as data, [`Mma`], the law of matrix products |
 //! | [`typing`] | the rule of each operation: from layouts of operands to the layout of the result |
 //! | [`convert`](mod@convert) | what a conversion takes, and costs |
@@ -145,7 +147,10 @@ pub use error::{ElementOf, Error, Operand, PackedShape, Product, Shapes};
 pub use f2::Map;
 pub use layout::{Bit, LANE_BITS, Layout, MAX_BASES, MAX_REGISTER_BITS, MAX_WARP_BITS};
 pub use mma::{Atom, Mma, MmaPlan, Quadpairs};
-pub use named::{blocked, linear};
+pub use named::{blocked, coalesced, linear};
 pub use shape::{MAX_RANK, MAX_SHAPE_BITS, Shape};
-pub use shared::{SharedLayout, row_major, shared_linear, swizzled};
+pub use shared::{
+    MAX_PADDINGS, SharedLayout, TensorMemory, mbarrier, nvmma_default, nvmma_shared, padded, row_major, shared_linear,
+    swizzled, tensor_memory,
+};
 pub use text::Text;

@@ -45,6 +45,93 @@ pub const fn blocked<const N: usize>(
     builder.finish()
 }
 
+/// The layout that reads and writes a row-major matrix in global memory best: each thread has as many neighbours along the
+/// last dimension as the widest access of 16 bytes moves, lanes go on along it and then along the other dimensions, then
+/// warps do. `contiguous` is how many neighbours are known to follow one another in memory, from a multiple of that on.
+///
+/// ```
+/// use quadpair_layouts::{blocked, coalesced};
+/// // 8 halves a lane; 8 lanes make a row of 64, a warp has 4 rows.
+/// assert_eq!(coalesced([64, 64], 16, 4, 64), blocked([64, 64], [1, 8], [4, 8], [4, 1], [1, 0]));
+/// // Rows of which only pairs are contiguous.
+/// assert_eq!(coalesced([64, 64], 16, 4, 2), blocked([64, 64], [1, 2], [1, 32], [4, 1], [1, 0]));
+/// // A small tile is shared out to all threads before any has several elements.
+/// assert_eq!(coalesced([32, 8], 16, 4, 8).registers(), 2);
+/// ```
+///
+/// Invalid if a number is no power of two, there are more than 32 warps, or the tile has no dimension.
+pub const fn coalesced<const N: usize>(
+    shape: [usize; N],
+    element_bits: usize,
+    warps: usize,
+    contiguous: usize,
+) -> Layout {
+    let whole = Shape::new(shape);
+    if let Some(error) = coalesced_error(&whole, element_bits, warps, contiguous) {
+        return Layout::invalid(error);
+    }
+    let inner = N - 1;
+    let widest = if element_bits < WIDEST_BITS { WIDEST_BITS / element_bits } else { 1 };
+    let share = whole.len() >> (LANE_BITS + warps.trailing_zeros() as usize);
+    let vector = least(least(widest, contiguous), least(whole.extent(inner), if share > 0 { share } else { 1 }));
+    let (mut order, mut per_thread, mut place) = ([0; N], [1; N], 0);
+    per_thread[inner] = vector;
+    while place < N {
+        order[place] = inner - place;
+        place += 1;
+    }
+    let lanes = shared_out(&shape, &per_thread, &[1; N], 1 << LANE_BITS);
+    let warps = shared_out(&shape, &per_thread, &lanes, warps);
+    blocked(shape, per_thread, lanes, warps, order)
+}
+
+/// Bits of the widest access.
+const WIDEST_BITS: usize = 8 * crate::banks::WIDEST as usize;
+
+const fn least(a: usize, b: usize) -> usize {
+    if a < b { a } else { b }
+}
+
+/// How many of `count` lanes or warps each dimension gets, the last one first, as long as there are elements for them;
+/// dimension 0 gets the rest. An element's part of the tile is `each * inside`.
+const fn shared_out<const N: usize>(
+    shape: &[usize; N],
+    each: &[usize; N],
+    inside: &[usize; N],
+    count: usize,
+) -> [usize; N] {
+    let (mut shares, mut left, mut dim) = ([1; N], count, N);
+    while dim > 1 {
+        dim -= 1;
+        let room = shape[dim] / (each[dim] * inside[dim]);
+        shares[dim] = if room == 0 { 1 } else { least(left, room) };
+        left /= shares[dim];
+    }
+    shares[0] = left;
+    shares
+}
+
+const fn coalesced_error(shape: &Shape, element_bits: usize, warps: usize, contiguous: usize) -> Option<Error> {
+    if shape.fault().is_some() {
+        return shape.fault();
+    }
+    if shape.rank() == 0 {
+        return Some(Error::Axis { axis: 0, rank: 0 });
+    }
+    let (given, mut i) = ([("element_bits", element_bits), ("warps", warps), ("contiguous", contiguous)], 0);
+    while i < given.len() {
+        let (name, value) = given[i];
+        if !value.is_power_of_two() {
+            return Some(Error::Parameter { name, value });
+        }
+        i += 1;
+    }
+    if warps > 1 << MAX_WARP_BITS {
+        return Some(Error::TooManyWarps { bits: warps.ilog2() as usize });
+    }
+    None
+}
+
 /// Bits of all dimensions that one level of blocks can take.
 const MOST: usize = 32;
 
@@ -233,6 +320,18 @@ mod tests {
         let shape = layout.shape();
         let columns = [[0, 1], [0, 8], [0, 16], [0, 32], [32, 0]].map(|basis| shape.flat(&basis));
         assert_eq!(&layout.columns()[..5], &columns);
+    }
+
+    #[test]
+    fn coalesced_lanes_cover_whole_lines() {
+        let expected = |shape, per_thread, lanes, warps| blocked(shape, per_thread, lanes, warps, [1, 0]);
+        assert_eq!(coalesced([128, 16], 32, 2, 16), expected([128, 16], [1, 4], [8, 4], [2, 1]));
+        assert_eq!(coalesced([8, 1024], 8, 4, 1024), expected([8, 1024], [1, 16], [1, 32], [2, 2]));
+        assert_eq!(coalesced([2, 2], 16, 4, 2), expected([2, 2], [1, 1], [16, 2], [4, 1]));
+        assert_eq!(coalesced([1024], 128, 1, 1024), blocked([1024], [1], [32], [1], [0]));
+        assert_eq!(coalesced([32, 32], 16, 3, 1).fault(), Some(Error::Parameter { name: "warps", value: 3 }));
+        assert_eq!(coalesced([32, 32], 16, 64, 1).fault(), Some(Error::TooManyWarps { bits: 6 }));
+        assert_eq!(coalesced([], 16, 1, 1).fault(), Some(Error::Axis { axis: 0, rank: 0 }));
     }
 
     #[test]

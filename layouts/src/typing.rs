@@ -7,7 +7,7 @@
 //! | [`reshape`], [`permute`], [`expand_dims`] | any | the same elements, other names |
 //! | [`reduce`] | any whose bits along the axis are its own | the slice |
 //! | [`convert`] | any of the same shape and warps | the given layout |
-//! | [`mma`], [`dot`] | operands of the accumulator | a plan; the result has the accumulator's layout |
+//! | [`mma`], [`mma_of`], [`dot`] | operands of the accumulator | a plan; the result has the accumulator's layout |
 //!
 //! An invalid operand's own error comes first.
 
@@ -16,7 +16,7 @@ use crate::f2::Span;
 use crate::layout::Layout;
 use crate::shape::Shape;
 
-pub use crate::mma::{dot, mma};
+pub use crate::mma::{dot, mma, mma_of};
 
 /// An elementwise operation. Extents of 1 broadcast.
 ///

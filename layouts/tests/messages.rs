@@ -1,8 +1,9 @@
 //! The words of every error, each from the call that an author would make.
 
+use quadpair_layouts::mma::Descriptor;
 use quadpair_layouts::{
-    Cost, Error, Layout, Mma, Quadpairs, Shape, SharedLayout, blocked, convert, linear, row_major, shared_linear,
-    swizzled, typing,
+    Cost, Error, Layout, Mma, Quadpairs, Shape, SharedLayout, blocked, convert, linear, nvmma_shared, padded,
+    row_major, shared_linear, swizzled, tensor_memory, typing,
 };
 
 const LANES: [[usize; 2]; 5] = [[0, 1], [0, 2], [0, 4], [1, 0], [2, 0]];
@@ -174,6 +175,34 @@ fn products() {
 }
 
 #[test]
+fn products_of_several_units() {
+    let unit = Mma::m16n8k16([4, 1]);
+    let (a, b, c) = (unit.a([64, 16]), unit.b([16, 32]), unit.accumulator([64, 32]));
+    // The unit that most operands are made for is the one that is told of.
+    let words = "in a [64, 16] lane bit 0 moves by (1, 0); the product needs a move along one dimension only there: \
+                 take a in the layout `a` or `a_col` of the accumulator's Mma";
+    fails(typing::mma(&UNIT.a([64, 16]), &b, &c), words);
+    let words = "in the accumulator [64, 32] lane bit 0 moves by (0, 2); \
+                 the product needs a move along one dimension only there: \
+                 take the accumulator in the layout `accumulator` of an Mma";
+    fails(typing::mma(&UNIT.a([64, 16]), &UNIT.b([16, 32]), &c), words);
+    let words = "k is 4; the unit multiplies 8 at once: pad k with zeros";
+    fails(typing::mma(&unit.a([64, 4]), &unit.b([4, 32]), &c), words);
+    let words = "no matrix unit multiplies elements of 64 bits; take dot, or convert the operands";
+    fails(typing::mma_of(64, 32, &a, &b, &c), words);
+    let words = "m16n8k16 takes a only with k in a thread's neighbouring registers: take the layout `a`";
+    says(unit.a_col([64, 16]).fault(), words);
+    let words = "m16n8k16 has no operand with 32 neighbours along k in a thread; \
+                 `a` and `b` have as many as the unit takes";
+    says(unit.dot_operand(1, 32, [64, 16]).fault(), words);
+    says(unit.dot_operand(2, 2, [64, 16]).fault(), "there is no operand 2; a is operand 0, b operand 1");
+    let words = "four warps along m share an instruction of wgmma; here are 2: take 4 or a multiple";
+    says(Mma::wgmma(64, [2, 1]).accumulator([64, 64]).fault(), words);
+    let words = "an instruction of wgmma has 8 to 256 columns, not 512; a wider tile takes several";
+    says(Mma::wgmma(512, [4, 1]).accumulator([64, 512]).fault(), words);
+}
+
+#[test]
 fn warps_of_products() {
     // The row bits that the warps should move are in registers, and bits of k in the warps.
     let (a, b, c) = (UNIT.a([64, 8]), UNIT.b([8, 32]), UNIT.accumulator([64, 32]));
@@ -235,6 +264,32 @@ fn memory() {
     let words = "[32, 32] is stored, loaded is [64, 32]";
     let larger = blocked([64, 32], [1, 4], [4, 8], [1, 1], [1, 0]);
     says(SharedLayout::between(&tile(), &larger, 16).fault(), words);
+}
+
+#[test]
+fn padding_and_patterns() {
+    let pairs = |pairs: &[(usize, usize)]| padded([32, 32], pairs, [1, 0]).fault();
+    says(pairs(&[(32, 3)]), "a padding is 3, which is no power of two; the next are 2 and 4");
+    says(pairs(&[(32, 1), (32, 2)]), "two paddings after each 32 elements; add them up to one");
+    says(pairs(&[(1, 1); 5]), "5 pairs of an interval and a padding; at most 4 are possible");
+    says(row_major([4]).aligned(8).fault(), "memory cannot be aligned to 8 bytes; 16 to 1024 are possible");
+    let words = "extent 32 of dimension 1 is less than the 64 of the layout's pattern";
+    says(nvmma_shared([64, 32], 128, 16, false).fault(), words);
+    let words = "no swizzle of 16 bytes; there are 0 for none, 32, 64 and 128";
+    says(nvmma_shared([64, 32], 16, 16, false).fault(), words);
+    let descriptor = |memory: SharedLayout| Descriptor::of(&memory, 16);
+    let words = "element (1, 0) lies at offset 64, where no swizzle of wgmma puts it; take nvmma_shared";
+    fails(descriptor(row_major([64, 64])), words);
+    fails(
+        descriptor(nvmma_shared([64, 64], 128, 16, false).with_padding(&[(1024, 8)])),
+        "wgmma is not possible in padded memory; take a swizzle",
+    );
+    let words = "dimension 1 has extent 128; one descriptor of this swizzle reaches 64";
+    fails(descriptor(nvmma_shared([64, 128], 128, 16, false)), words);
+    let words = "a block of tensor memory has 64 or 128 rows, not 32";
+    says(tensor_memory([128, 64], [32, 64], 1).fault(), words);
+    let words = "warp bit 0 moves by the flat index 64, which is beyond the tile's last element";
+    says(Layout::from_bases(Shape::new([2, 16]), &[], [1, 2, 4, 8, 16], &[64]).fault(), words);
 }
 
 #[test]

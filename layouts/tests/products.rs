@@ -1,6 +1,6 @@
-//! Products on the matrix unit, instruction by instruction.
+//! Products on matrix units, instruction by instruction.
 //!
-//! An instruction is played in every quadpair: by the index formulas of the instruction set, not by the fragments of the
+//! An instruction is played, m8n8k4 in every quadpair: by the index formulas of the instruction set, not by the fragments of the
 //! library. Each product of an element of `a` and one of `b` must be one that its accumulator needs, and over all
 //! instructions each accumulator must get each k once.
 
@@ -120,4 +120,101 @@ fn the_law_and_not_the_name_decides() {
         let plan = typing::mma(&a, &b, &c).unwrap();
         all_get_each_k_once(&Played { plan, a: &a, b: &b, c: &c }, 16);
     }
+}
+
+/// What a unit of 16 rows multiplies, by the index formulas of the instruction set: elements come in packs of `width`.
+#[derive(Clone, Copy)]
+struct Packed {
+    width: usize,
+    k: usize,
+}
+
+impl Packed {
+    /// The lane and element of the fragment that have row `i` and depth `k` of the left operand.
+    fn left(self, i: usize, k: usize) -> (usize, usize) {
+        let half = k / (4 * self.width);
+        (i % 8 * 4 + k / self.width % 4, k % self.width + self.width * (i / 8) + 2 * self.width * half)
+    }
+
+    fn right(self, k: usize, j: usize) -> (usize, usize) {
+        (j * 4 + k / self.width % 4, k % self.width + self.width * (k / (4 * self.width)))
+    }
+
+    fn sum(self, i: usize, j: usize) -> (usize, usize) {
+        (i % 8 * 4 + j / 2, j % 2 + 2 * (i / 8))
+    }
+}
+
+/// Plays every instruction: each product must be one that its accumulator needs, and each needs every k once.
+fn packed_gets_each_k_once(unit: Packed, plan: &MmaPlan, [a, b, c]: [&Layout; 3], k: usize) {
+    for warp in 0..c.warps() {
+        let mut got: HashMap<(usize, usize), Vec<usize>> = HashMap::new();
+        let places = (0..plan.repetitions * plan.steps).map(|n| (n % plan.repetitions, n / plan.repetitions));
+        for ((repetition, step), (i, j)) in places.flat_map(|at| (0..128).map(move |n| (at, (n / 8, n % 8)))) {
+            let (holder, v) = unit.sum(i, j);
+            let register = plan.c_register(repetition, v);
+            let (row, column) = coordinates(c, c.apply(register, holder, warp));
+            for depth in 0..unit.k {
+                let (lane, v) = unit.left(i, depth);
+                let left = coordinates(a, a.apply(plan.a_register(repetition, step, v), lane, warp));
+                let (lane, v) = unit.right(depth, j);
+                let right = coordinates(b, b.apply(plan.b_register(repetition, step, v), lane, warp));
+                assert_eq!((left.0, right.1, left.1), (row, column, right.0));
+                got.entry((holder, register)).or_default().push(left.1);
+            }
+        }
+        assert_eq!(got.len(), 32 * c.registers());
+        for mut depths in got.into_values() {
+            depths.sort_unstable();
+            assert!(depths.into_iter().eq(0..k));
+        }
+    }
+}
+
+#[test]
+fn the_units_of_16_rows_give_every_accumulator_each_k_once() {
+    type Unit = (fn([usize; 2]) -> Mma, &'static str, u32, Packed);
+    let units: [Unit; 4] = [
+        (Mma::m16n8k8, "m16n8k8", 16, Packed { width: 2, k: 8 }),
+        (Mma::m16n8k16, "m16n8k16", 16, Packed { width: 2, k: 16 }),
+        (Mma::m16n8k8_tf32, "m16n8k8", 32, Packed { width: 1, k: 8 }),
+        (Mma::m16n8k32, "m16n8k32", 8, Packed { width: 4, k: 32 }),
+    ];
+    for (make, name, bits, unit) in units {
+        for warps in [[1, 1], [4, 1], [2, 2]] {
+            for steps in [1, 2] {
+                let (mma, k) = (make(warps), unit.k * steps);
+                let c = mma.accumulator([64, 32]).check().unwrap();
+                let (a, b) = (mma.a([64, k]), mma.b([k, 32]));
+                let plan = typing::mma_of(bits, 32, &a, &b, &c).unwrap_or_else(|error| panic!("{name}: {error}"));
+                // The layouts of both 16-bit units are one: the deeper one is planned where k has room for it.
+                let deep = name == "m16n8k8" && bits == 16 && k >= 16;
+                let (name, unit) = if deep { ("m16n8k16", Packed { k: 16, ..unit }) } else { (name, unit) };
+                assert_eq!((plan.atom.name, plan.steps * unit.k, plan.a_col, plan.b_row), (name, k, false, false));
+                packed_gets_each_k_once(unit, &plan, [&a, &b, &c], k);
+            }
+        }
+    }
+}
+
+#[test]
+fn accumulators_in_halves_are_told_from_those_in_singles() {
+    let volta = Mma::m8n8k4(Quadpairs::TwoByTwo, [2, 1]);
+    let (a, b) = (volta.a([32, 8]), volta.b([8, 16]));
+    let (single, half) = (volta.accumulator([32, 16]), volta.accumulator_half([32, 16]));
+    assert!(typing::mma_of(16, 32, &a, &b, &single).is_ok() && typing::mma_of(16, 16, &a, &b, &half).is_ok());
+    assert!(typing::mma_of(16, 32, &a, &b, &half).is_err() && typing::mma_of(16, 16, &a, &b, &single).is_err());
+    let ampere = Mma::m16n8k16([2, 1]);
+    assert!(ampere.accumulator([32, 16]).equals(&ampere.accumulator_half([32, 16])));
+    assert!(typing::mma_of(16, 16, &ampere.a([32, 16]), &ampere.b([16, 16]), &ampere.accumulator([32, 16])).is_ok());
+}
+
+/// An operand in wider packs multiplies, too: k is taken in another order, the same in both operands.
+#[test]
+fn wider_packs_multiply_in_another_order_of_k() {
+    let mma = Mma::m16n8k16([2, 1]);
+    let (a, b, c) = (mma.dot_operand(0, 4, [32, 32]), mma.dot_operand(1, 4, [32, 16]), mma.accumulator([32, 16]));
+    let plan = typing::mma(&a, &b, &c).unwrap();
+    packed_gets_each_k_once(Packed { width: 2, k: 16 }, &plan, [&a, &b, &c], 32);
+    assert!(typing::mma(&a, &mma.b([32, 16]), &c).is_err());
 }

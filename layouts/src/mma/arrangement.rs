@@ -1,12 +1,16 @@
 //! Arrangements: the layouts of whole tiles that a matrix unit multiplies.
 //!
-//! A tile of `[m, n]` is divided, from the lowest bits of each dimension: the atom's 8 rows and columns, then the
-//! quadpairs, then repetitions in registers, then the warps, so that each warp owns a contiguous stretch. With 2x2
-//! quadpairs and four warps along m, row 45 = `10 1 101` of 64 is row 5 of the atom, in the lower quadpairs, of warp 2.
+//! A tile of `[m, n]` is divided, from the lowest bits of each dimension: the atom's rows and columns, then the quadpairs,
+//! then registers, then the warps, then registers again. m8n8k4 has all its repetitions below the warps, so that each warp
+//! owns a contiguous stretch: with 2x2 quadpairs and four warps along m, row 45 = `10 1 101` of 64 is row 5 of the atom, in
+//! the lower quadpairs, of warp 2. The units of 16 rows have them above, because four warps of 16 rows are one instruction
+//! of wgmma: there, row 77 = `1 00 1101` of 128 is row 13 of warp 0's second repetition.
+//!
 //! A dimension that is too small for all of that leaves the upper bits without an element of their own: they duplicate.
 
-use super::atom::M8N8K4;
-use crate::error::Error;
+use super::atom::Atom;
+use super::units::{M8N8K4, M16N8K8, M16N8K8_TF32, M16N8K16, M16N8K32, packed_a, packed_b};
+use crate::error::{Error, Operand};
 use crate::layout::{Builder, LANE_BITS, Layout};
 use crate::shape::Shape;
 
@@ -32,7 +36,58 @@ impl Quadpairs {
     }
 }
 
-/// A matrix unit's arrangement over the quadpairs and warps of a block: the layouts of tiles that it multiplies.
+/// A unit, and how a warp's tile is made of its atoms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Unit {
+    M8N8K4(Quadpairs),
+    M16N8K8,
+    M16N8K16,
+    M16N8K8Tf32,
+    M16N8K32,
+    /// Four warps' instruction of so many columns; a warp's part is m16n8's, side by side.
+    Wgmma {
+        n: usize,
+    },
+}
+
+impl Unit {
+    const fn atom(self) -> &'static Atom {
+        match self {
+            Unit::M8N8K4(_) => &M8N8K4,
+            Unit::M16N8K8 => &M16N8K8,
+            Unit::M16N8K16 | Unit::Wgmma { .. } => &M16N8K16,
+            Unit::M16N8K8Tf32 => &M16N8K8_TF32,
+            Unit::M16N8K32 => &M16N8K32,
+        }
+    }
+
+    const fn quadpairs(self) -> [usize; 2] {
+        match self {
+            Unit::M8N8K4(quadpairs) => quadpairs.bits(),
+            _ => [0, 0],
+        }
+    }
+
+    /// Bits of a dimension, from the atom's and the quadpairs' on, that are registers below the warps: of `rest` that
+    /// are neither inside nor the warps'.
+    const fn below_warps(self, dim: usize, rest: usize) -> usize {
+        match self {
+            Unit::M8N8K4(_) => rest,
+            Unit::Wgmma { n } if dim == 1 => (n / M16N8K16.n).trailing_zeros() as usize,
+            _ => 0,
+        }
+    }
+
+    /// The dimension that the lowest bits of the warp's number move along.
+    const fn first_warps(self) -> usize {
+        match self {
+            Unit::M8N8K4(_) | Unit::Wgmma { .. } => 0,
+            _ => 1,
+        }
+    }
+}
+
+/// A matrix unit's arrangement over the warps of a block: the layouts of tiles that it multiplies.
 ///
 /// ```
 /// use quadpair_layouts::{Mma, Quadpairs, typing};
@@ -46,48 +101,141 @@ impl Quadpairs {
 /// Layouts for warps that aren't powers of two are invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mma {
-    quadpairs: Quadpairs,
+    unit: Unit,
     warps: [usize; 2],
 }
 
 impl Mma {
     /// Volta's unit with its quadpairs and `[along m, along n]` warps arranged so.
     pub const fn m8n8k4(quadpairs: Quadpairs, warps: [usize; 2]) -> Mma {
-        Mma { quadpairs, warps }
+        Mma { unit: Unit::M8N8K4(quadpairs), warps }
     }
 
-    /// The accumulator of a tile `[m, n]`. Registers: the atom's, then repetitions along n, then along m.
+    /// Turing's unit, for operands of 16 bits, with `[along m, along n]` warps.
+    pub const fn m16n8k8(warps: [usize; 2]) -> Mma {
+        Mma { unit: Unit::M16N8K8, warps }
+    }
+
+    /// Ampere's unit for operands of 16 bits.
+    ///
+    /// Its accumulator is its left operand: what two products in a row need.
+    ///
+    /// ```
+    /// use quadpair_layouts::{Layout, Mma};
+    /// const UNIT: Mma = Mma::m16n8k16([4, 1]);
+    /// const _: () = assert!(UNIT.accumulator([64, 32]).same_tile(&UNIT.a([64, 32])));
+    /// ```
+    pub const fn m16n8k16(warps: [usize; 2]) -> Mma {
+        Mma { unit: Unit::M16N8K16, warps }
+    }
+
+    /// Ampere's unit for tf32 operands.
+    pub const fn m16n8k8_tf32(warps: [usize; 2]) -> Mma {
+        Mma { unit: Unit::M16N8K8Tf32, warps }
+    }
+
+    /// Ampere's unit for operands of 8 bits.
+    pub const fn m16n8k32(warps: [usize; 2]) -> Mma {
+        Mma { unit: Unit::M16N8K32, warps }
+    }
+
+    /// Hopper's wgmma with instructions of 64 rows and `n` columns. `warps` along m are a multiple of 4: four share an
+    /// instruction, 16 rows each. Only the accumulator and a left operand of 16 bits are in registers; for memory see
+    /// [`Descriptor`](super::Descriptor).
+    ///
+    /// ```
+    /// use quadpair_layouts::Mma;
+    /// let c = Mma::wgmma(64, [4, 1]).accumulator([64, 64]);
+    /// assert_eq!(c.registers(), 32);
+    /// assert!(c.same_tile(&Mma::m16n8k16([4, 1]).accumulator([64, 64])));
+    /// ```
+    pub const fn wgmma(n: usize, warps: [usize; 2]) -> Mma {
+        Mma { unit: Unit::Wgmma { n }, warps }
+    }
+
+    /// The accumulator of a tile `[m, n]` in f32. Registers: the atom's, then repetitions along n, then along m.
     pub const fn accumulator(&self, shape: [usize; 2]) -> Layout {
-        self.spread(&M8N8K4.c, shape, [true, true], [1, 0])
+        self.spread(&self.unit.atom().c, shape, [true, true], [1, 0])
+    }
+
+    /// The accumulator of a tile `[m, n]` in f16, which m8n8k4 holds in other lanes.
+    pub const fn accumulator_half(&self, shape: [usize; 2]) -> Layout {
+        self.spread(&self.unit.atom().c_half, shape, [true, true], [1, 0])
     }
 
     /// The left operand `[m, k]` with each thread's k in neighbouring registers: for memory with k contiguous.
     pub const fn a(&self, shape: [usize; 2]) -> Layout {
-        self.spread(&M8N8K4.a[0], shape, [true, false], [1, 0])
+        self.spread(&self.unit.atom().a[0], shape, [true, false], [1, 0])
     }
 
     /// The left operand `[m, k]` with each thread's m in neighbouring registers: for memory with m contiguous.
+    ///
+    /// Invalid for other units than m8n8k4.
     pub const fn a_col(&self, shape: [usize; 2]) -> Layout {
-        self.spread(&M8N8K4.a[1], shape, [true, false], [1, 0])
+        match self.unit.atom().a {
+            [_, fragment] => self.spread(fragment, shape, [true, false], [1, 0]),
+            _ => Layout::invalid(Error::Packs { unit: self.unit.atom().name, operand: Operand::A }),
+        }
     }
 
     /// The right operand `[k, n]` with each thread's k in neighbouring registers: for memory with k contiguous.
     pub const fn b(&self, shape: [usize; 2]) -> Layout {
-        self.spread(&M8N8K4.b[0], shape, [false, true], [0, 1])
+        self.spread(&self.unit.atom().b[0], shape, [false, true], [0, 1])
     }
 
     /// The right operand `[k, n]` with each thread's n in neighbouring registers: for memory with n contiguous.
+    ///
+    /// Invalid for other units than m8n8k4.
     pub const fn b_row(&self, shape: [usize; 2]) -> Layout {
-        self.spread(&M8N8K4.b[1], shape, [false, true], [0, 1])
+        match self.unit.atom().b {
+            [_, fragment] => self.spread(fragment, shape, [false, true], [0, 1]),
+            _ => Layout::invalid(Error::Packs { unit: self.unit.atom().name, operand: Operand::B }),
+        }
+    }
+
+    /// Operand 0 `[m, k]` or 1 `[k, n]` with `k_width` neighbours along k in a thread: also other numbers than fill 32
+    /// bits, for operands that are converted before the product.
+    ///
+    /// ```
+    /// use quadpair_layouts::Mma;
+    /// const UNIT: Mma = Mma::m16n8k16([4, 1]);
+    /// assert!(UNIT.dot_operand(0, 2, [64, 32]).equals(&UNIT.a([64, 32])));
+    /// // Bytes loaded four at a time, which become halves in the same threads.
+    /// assert_eq!(UNIT.dot_operand(0, 4, [64, 32]).vector(), 4);
+    /// ```
+    ///
+    /// Invalid if there is no such operand, `k_width` is no power of two up to 16, or another than 4 for m8n8k4.
+    pub const fn dot_operand(&self, index: usize, k_width: usize, shape: [usize; 2]) -> Layout {
+        if index > 1 {
+            return Layout::invalid(Error::OperandIndex { index });
+        }
+        if !k_width.is_power_of_two() {
+            return Layout::invalid(Error::Parameter { name: "k_width", value: k_width });
+        }
+        let fits = match self.unit {
+            Unit::M8N8K4(_) => k_width == M8N8K4.k,
+            _ => k_width <= 16,
+        };
+        match (self.unit, index) {
+            _ if !fits => Layout::invalid(Error::PackWidth { unit: self.unit.atom().name, k_width }),
+            (Unit::M8N8K4(_), 0) => self.a(shape),
+            (Unit::M8N8K4(_), _) => self.b(shape),
+            (_, 0) => self.spread(&packed_a(k_width), shape, [true, false], [1, 0]),
+            (_, _) => self.spread(&packed_b(k_width), shape, [false, true], [0, 1]),
+        }
     }
 
     /// The layout of a tile whose lanes and first registers are the fragment's. `outer` says which dimensions are m or n,
     /// the other one is k; repetitions go to registers dimension by dimension in `order`.
     const fn spread(&self, fragment: &Layout, shape: [usize; 2], outer: [bool; 2], order: [usize; 2]) -> Layout {
-        let mut spread = match Spread::new(self, fragment, Shape::new(shape), outer) {
-            Ok(spread) => spread,
-            Err(error) => return Layout::invalid(error),
-        };
+        if let Some(error) = self.fault() {
+            return Layout::invalid(error);
+        }
+        let shape = Shape::new(shape);
+        if let Some(error) = shape.fault() {
+            return Layout::invalid(error);
+        }
+        let mut spread = Spread::new(self, fragment, shape, outer);
         let mut i = 0;
         while i < fragment.register_bits() {
             let basis = spread.embedded(fragment.register_basis(i));
@@ -96,11 +244,29 @@ impl Mma {
         }
         spread.repetitions(order[0]);
         spread.repetitions(order[1]);
-        let lanes = spread.lanes(self.quadpairs.bits());
+        let lanes = spread.lanes(self.unit.quadpairs());
         spread.builder.lanes(lanes);
-        spread.warps(0, self.warps[0]);
-        spread.warps(1, self.warps[1]);
+        let first = self.unit.first_warps();
+        spread.warps(first);
+        spread.warps(1 - first);
         spread.builder.finish()
+    }
+
+    /// What is wrong with the arrangement, whatever the tile.
+    const fn fault(&self) -> Option<Error> {
+        let mut dim = 0;
+        while dim < 2 {
+            if !self.warps[dim].is_power_of_two() {
+                return Some(Error::Parameter { name: "warps", value: self.warps[dim] });
+            }
+            dim += 1;
+        }
+        match self.unit {
+            Unit::Wgmma { n } if !n.is_power_of_two() => Some(Error::Parameter { name: "n", value: n }),
+            Unit::Wgmma { n } if n < 8 || n > 256 => Some(Error::WgmmaColumns { n }),
+            Unit::Wgmma { .. } if self.warps[0] < 4 => Some(Error::WgmmaWarps { warps: self.warps[0] }),
+            _ => None,
+        }
     }
 }
 
@@ -110,40 +276,37 @@ struct Spread<'f> {
     shape: Shape,
     outer: [bool; 2],
     builder: Builder,
-    /// For each dimension, the first bit of the repetitions and the first one of the warps.
-    repeated: [usize; 2],
-    between_warps: [usize; 2],
+    /// For each dimension, where the registers below the warps begin, the warps, and the registers above them.
+    below: [usize; 2],
+    between: [usize; 2],
+    above: [usize; 2],
 }
 
 impl<'f> Spread<'f> {
-    const fn new(mma: &Mma, fragment: &'f Layout, shape: Shape, outer: [bool; 2]) -> Result<Spread<'f>, Error> {
-        if let Some(error) = shape.fault() {
-            return Err(error);
-        }
-        let (quadpairs, mut repeated, mut between_warps) = (mma.quadpairs.bits(), [0; 2], [0; 2]);
+    const fn new(mma: &Mma, fragment: &'f Layout, shape: Shape, outer: [bool; 2]) -> Spread<'f> {
+        let (quadpairs, mut below, mut between, mut above) = (mma.unit.quadpairs(), [0; 2], [0; 2], [0; 2]);
         let mut dim = 0;
         while dim < 2 {
-            if !mma.warps[dim].is_power_of_two() {
-                return Err(Error::Parameter { name: "warps", value: mma.warps[dim] });
-            }
-            let (mut inner, mut warps) = (fragment.shape().dim_bits(dim), 0);
+            below[dim] = fragment.shape().dim_bits(dim);
+            between[dim] = below[dim];
+            let warps = mma.warps[dim].trailing_zeros() as usize;
             if outer[dim] {
-                inner += quadpairs[dim];
-                warps = mma.warps[dim].trailing_zeros() as usize;
+                below[dim] += quadpairs[dim];
+                let rest = shape.dim_bits(dim).saturating_sub(below[dim] + warps);
+                between[dim] = below[dim] + mma.unit.below_warps(dim, rest);
             }
-            repeated[dim] = inner;
-            let above = shape.dim_bits(dim).saturating_sub(warps);
-            between_warps[dim] = if above > inner { above } else { inner };
+            above[dim] = between[dim] + warps;
             dim += 1;
         }
-        Ok(Spread { fragment, shape, outer, builder: Builder::new(shape), repeated, between_warps })
+        Spread { fragment, shape, outer, builder: Builder::new(shape), below, between, above }
     }
 
-    /// What a bit of a dimension moves by: nothing beyond the extent, or if the dimension is k and doesn't take the bit.
+    /// What a bit of a dimension moves by: nothing beyond the extent.
     const fn bit(&self, dim: usize, bit: usize) -> u32 {
         if bit < self.shape.dim_bits(dim) { 1 << (self.shape.shift(dim) + bit) } else { 0 }
     }
 
+    /// The same, but nothing along k.
     const fn outer_bit(&self, dim: usize, bit: usize) -> u32 {
         if self.outer[dim] { self.bit(dim, bit) } else { 0 }
     }
@@ -155,10 +318,10 @@ impl<'f> Spread<'f> {
     }
 
     const fn repetitions(&mut self, dim: usize) {
-        let mut bit = self.repeated[dim];
-        while bit < self.between_warps[dim] {
-            let basis = self.bit(dim, bit);
-            if basis != 0 {
+        let mut bit = self.below[dim];
+        while bit < self.shape.dim_bits(dim) {
+            if !self.outer[dim] || bit < self.between[dim] || bit >= self.above[dim] {
+                let basis = self.bit(dim, bit);
                 self.builder.register(basis);
             }
             bit += 1;
@@ -167,7 +330,7 @@ impl<'f> Spread<'f> {
 
     /// The fragment's lanes; those that choose a quadpair go along m first, then along n.
     const fn lanes(&self, quadpairs: [usize; 2]) -> [u32; LANE_BITS] {
-        let atom = [M8N8K4.m.trailing_zeros() as usize, M8N8K4.n.trailing_zeros() as usize];
+        let first = [self.fragment.shape().dim_bits(0), self.fragment.shape().dim_bits(1)];
         let (mut lanes, mut lane, mut quadpair) = ([0; LANE_BITS], 0, 0);
         while lane < LANE_BITS {
             let basis = self.fragment.lane_basis(lane);
@@ -176,8 +339,8 @@ impl<'f> Spread<'f> {
             } else {
                 quadpair += 1;
                 match quadpair <= quadpairs[0] {
-                    true => self.outer_bit(0, atom[0] + quadpair - 1),
-                    false => self.outer_bit(1, atom[1] + quadpair - 1 - quadpairs[0]),
+                    true => self.outer_bit(0, first[0] + quadpair - 1),
+                    false => self.outer_bit(1, first[1] + quadpair - 1 - quadpairs[0]),
                 }
             };
             lane += 1;
@@ -185,12 +348,12 @@ impl<'f> Spread<'f> {
         lanes
     }
 
-    const fn warps(&mut self, dim: usize, warps: usize) {
-        let mut i = 0;
-        while i < warps.trailing_zeros() as usize {
-            let basis = self.outer_bit(dim, self.between_warps[dim] + i);
+    const fn warps(&mut self, dim: usize) {
+        let mut bit = self.between[dim];
+        while bit < self.above[dim] {
+            let basis = self.outer_bit(dim, bit);
             self.builder.warp(basis);
-            i += 1;
+            bit += 1;
         }
     }
 }
@@ -236,7 +399,39 @@ mod tests {
     }
 
     #[test]
+    fn packed_units_have_their_repetitions_above_the_warps() {
+        let mma = Mma::m16n8k16([2, 2]);
+        let c = mma.accumulator([128, 32]).check().unwrap();
+        let flat = |bases: [[usize; 2]; 2]| bases.map(|basis| c.shape().flat(&basis));
+        assert_eq!([0, 1].map(|i| c.warp_basis(i)), flat([[0, 8], [16, 0]]));
+        assert_eq!([2, 3].map(|i| c.register_basis(i)), flat([[0, 16], [32, 0]]));
+        let b = mma.b([32, 32]).check().unwrap();
+        assert_eq!((b.warp_basis(0), b.warp_basis(1), b.free_lanes()), (8, 0, 0));
+        // wgmma: four warps along m first, each with all columns of the instruction.
+        let c = Mma::wgmma(32, [4, 2]).accumulator([128, 128]).check().unwrap();
+        let flat = |bases: [[usize; 2]; 3]| bases.map(|basis| c.shape().flat(&basis));
+        assert_eq!([0, 1, 2].map(|i| c.warp_basis(i)), flat([[16, 0], [32, 0], [0, 32]]));
+        assert_eq!([3, 4, 5].map(|i| c.register_basis(i)), flat([[0, 16], [0, 64], [64, 0]]));
+    }
+
+    /// What an m16n8 accumulator holds of two tiles side by side is what a left operand of 16 columns wants.
+    const _: () = assert!(Mma::m16n8k16([4, 1]).accumulator([64, 16]).same_tile(&Mma::m16n8k16([4, 1]).a([64, 16])));
+    const _: () =
+        assert!(Mma::wgmma(64, [8, 1]).accumulator([128, 64]).same_tile(&Mma::wgmma(64, [8, 1]).a([128, 64])));
+
+    #[test]
     fn faults_are_named() {
+        let packs = Error::Packs { unit: "m16n8k8", operand: Operand::A };
+        assert_eq!(Mma::m16n8k8([1, 1]).a_col([64, 16]).fault(), Some(packs));
+        let mma = Mma::m16n8k16([1, 1]);
+        assert_eq!(mma.dot_operand(2, 2, [64, 16]).fault(), Some(Error::OperandIndex { index: 2 }));
+        assert_eq!(mma.dot_operand(0, 32, [64, 16]).fault(), Some(Error::PackWidth { unit: "m16n8k16", k_width: 32 }));
+        assert_eq!(mma.dot_operand(0, 3, [64, 16]).fault(), Some(Error::Parameter { name: "k_width", value: 3 }));
+        let volta = Mma::m8n8k4(Quadpairs::TwoByTwo, [1, 1]);
+        assert_eq!(volta.dot_operand(1, 2, [16, 64]).fault(), Some(Error::PackWidth { unit: "m8n8k4", k_width: 2 }));
+        assert!(volta.dot_operand(1, 4, [16, 64]).equals(&volta.b([16, 64])));
+        assert_eq!(Mma::wgmma(64, [2, 2]).a([64, 16]).fault(), Some(Error::WgmmaWarps { warps: 2 }));
+        assert_eq!(Mma::wgmma(512, [4, 1]).a([64, 16]).fault(), Some(Error::WgmmaColumns { n: 512 }));
         let mma = Mma::m8n8k4(Quadpairs::TwoByTwo, [3, 1]);
         assert_eq!(mma.a([64, 16]).fault(), Some(Error::Parameter { name: "warps", value: 3 }));
         let mma = Mma::m8n8k4(Quadpairs::TwoByTwo, [8, 8]);

@@ -12,7 +12,6 @@
 //! bits choose it.
 
 use crate::layout::{LANE_BITS, Layout};
-use crate::named::linear;
 use crate::shape::Shape;
 
 /// One instruction of a matrix unit.
@@ -20,6 +19,10 @@ use crate::shape::Shape;
 pub struct Atom {
     /// Its name, as PTX spells the shape.
     pub name: &'static str,
+    /// The first architecture that has it: 70 is sm_70.
+    pub first_sm: u32,
+    /// Bits of an operand's element; 0 if any number will do.
+    pub operand_bits: u32,
     /// Rows of the product.
     pub m: usize,
     /// Columns of the product.
@@ -48,29 +51,6 @@ pub enum Role {
     CHalf,
 }
 
-/// Volta's unit: f16 operands, f32 accumulator; lane bits 2 and 3 choose the quadpair.
-pub static M8N8K4: Atom = Atom {
-    name: "m8n8k4",
-    m: 8,
-    n: 8,
-    k: 4,
-    a: &[
-        linear([8, 4], &[[0, 1], [0, 2]], &[[1, 0], [2, 0], [0, 0], [0, 0], [4, 0]], &[]),
-        linear([8, 4], &[[1, 0], [2, 0]], &[[0, 1], [0, 2], [0, 0], [0, 0], [4, 0]], &[]),
-    ],
-    b: &[
-        linear([4, 8], &[[1, 0], [2, 0]], &[[0, 1], [0, 2], [0, 0], [0, 0], [0, 4]], &[]),
-        linear([4, 8], &[[0, 1], [0, 2]], &[[1, 0], [2, 0], [0, 0], [0, 0], [0, 4]], &[]),
-    ],
-    c: linear([8, 8], &[[0, 1], [2, 0], [0, 4]], &[[1, 0], [0, 2], [0, 0], [0, 0], [4, 0]], &[]),
-    c_half: linear([8, 8], &[[0, 1], [0, 2], [0, 4]], &[[1, 0], [2, 0], [0, 0], [0, 0], [4, 0]], &[]),
-};
-
-const ONE: Layout = Layout::from_bases(Shape::new([1, 1]), &[], [0; LANE_BITS], &[]);
-
-/// One fused multiply-add in each thread: 32 products at once, so that every lane bit chooses one.
-pub static FMA: Atom = Atom { name: "fma", m: 1, n: 1, k: 1, a: &[ONE], b: &[ONE], c: ONE, c_half: ONE };
-
 impl Atom {
     /// The (row, column) of an operand that element `i` of a lane's fragment is. Lane bits that choose a product move
     /// nothing.
@@ -91,7 +71,7 @@ impl Atom {
     ///
     /// Every register or lane bit stands for one bit of m, n or k; the accumulator's stand for each bit once; a lane bit
     /// chooses a product in all operands or in none.
-    const fn is_sound(&self) -> bool {
+    pub(super) const fn is_sound(&self) -> bool {
         let mut sound = fits(&self.c, [self.m, self.n]) && self.c.free_registers() == 0;
         sound = sound && fits(&self.c_half, [self.m, self.n]) && same_choice(&self.c_half, &self.c);
         let mut i = 0;
@@ -127,30 +107,11 @@ const fn same_choice(a: &Layout, b: &Layout) -> bool {
     same
 }
 
-const _: () = assert!(M8N8K4.is_sound() && FMA.is_sound());
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The index formulas of the instruction set, which the bases must reproduce for every lane and register.
-    #[test]
-    fn the_fragments_are_those_of_the_instruction_set() {
-        for lane in 0..32 {
-            let (t, high) = (lane % 4, if lane >= 16 { 4 } else { 0 });
-            for i in 0..4 {
-                assert_eq!(M8N8K4.element(Role::ARow, i, lane), (t + high, i));
-                assert_eq!(M8N8K4.element(Role::ACol, i, lane), (i + high, t));
-                assert_eq!(M8N8K4.element(Role::BCol, i, lane), (i, t + high));
-                assert_eq!(M8N8K4.element(Role::BRow, i, lane), (t, i + high));
-            }
-            for i in 0..8 {
-                let (row, column) = ((lane & 1) + (i & 2) + high, (i & 4) + (lane & 2) + (i & 1));
-                assert_eq!(M8N8K4.element(Role::C, i, lane), (row, column));
-                assert_eq!(M8N8K4.element(Role::CHalf, i, lane), (t + high, i));
-            }
-        }
-    }
+    use crate::mma::M8N8K4;
+    use crate::named::linear;
 
     #[test]
     fn an_unsound_unit_is_seen() {
@@ -162,7 +123,7 @@ mod tests {
     }
 
     fn copy() -> Atom {
-        let Atom { name, m, n, k, a, b, c, c_half } = M8N8K4;
-        Atom { name, m, n, k, a, b, c, c_half }
+        let Atom { name, first_sm, operand_bits, m, n, k, a, b, c, c_half } = M8N8K4;
+        Atom { name, first_sm, operand_bits, m, n, k, a, b, c, c_half }
     }
 }

@@ -8,20 +8,84 @@
 //! For m8n8k4 an accumulator's lane bit 0 places the atom's lowest row bit, its lane bit 1 the second column bit; the
 //! second row bit is a register there, so `a`'s lane bit 1 places it. What no lane places goes to the lowest registers.
 //!
+//! The units of a table are tried one after the other. What an operand is made for shows in its lanes, so that of the units
+//! that don't fit the one is told of that most operands are made for.
+//!
 //! A product by fused multiply-adds follows the same law with an atom of one element, whose lane bits all choose.
 
-use super::atom::{Atom, FMA, M8N8K4};
+use super::atom::Atom;
 use super::plan::{MmaPlan, Numbers};
+use super::units::{FMA, UNITS};
 use crate::error::{self, ElementOf, Error, Operand, PackedShape};
 use crate::f2::Span;
 use crate::layout::{Bit, LANE_BITS, Layout};
 
-/// The plan of a product on the matrix unit: `a [M, K]` times `b [K, N]` into `c [M, N]`.
+/// The plan of a product of 16-bit operands into f32 on a matrix unit: `a [M, K]` times `b [K, N]` into `c [M, N]`.
+///
+/// The layouts tell m8n8k4 from the units of 16 rows. Of these the deepest that k has room for is planned.
 ///
 /// # Errors
 /// The basis of an operand that isn't the fragment's, and the layout that would be right.
 pub const fn mma(a: &Layout, b: &Layout, c: &Layout) -> Result<MmaPlan, Error> {
-    product(&M8N8K4, error::Product::Mma, [a, b, c])
+    mma_of(16, 32, a, b, c)
+}
+
+/// The plan of a product on a matrix unit for operands and accumulators of so many bits.
+///
+/// The bits are needed, because layouts don't tell: halves in pairs are singles one by one, in another order along k.
+///
+/// # Errors
+/// No unit multiplies such elements; the basis of an operand that isn't the fragment's.
+pub const fn mma_of(
+    operand_bits: u32,
+    accumulator_bits: u32,
+    a: &Layout,
+    b: &Layout,
+    c: &Layout,
+) -> Result<MmaPlan, Error> {
+    let (operands, half) = ([a, b, c], accumulator_bits == 16);
+    let (mut planned, mut i) = (None, 0);
+    while i < UNITS.len() {
+        if UNITS[i].operand_bits == operand_bits
+            && let Ok(plan) = product(UNITS[i], error::Product::Mma, half, operands)
+        {
+            planned = Some(plan);
+        }
+        i += 1;
+    }
+    match planned {
+        Some(plan) => Ok(plan),
+        None => Err(error_of_nearest(operand_bits, half, operands)),
+    }
+}
+
+/// The error of the unit that most operands are made for; of several the one that came furthest, then the first.
+const fn error_of_nearest(operand_bits: u32, half: bool, operands: [&Layout; 3]) -> Error {
+    let (mut nearest, mut most, mut i) = (Error::NoUnit { operand_bits }, 0, 0);
+    while i < UNITS.len() {
+        if UNITS[i].operand_bits == operand_bits
+            && let Err(error) = product(UNITS[i], error::Product::Mma, half, operands)
+        {
+            let score = 1 + 4 * fitting(UNITS[i], half, operands) + progress(&error);
+            if score > most {
+                nearest = error;
+                most = score;
+            }
+        }
+        i += 1;
+    }
+    nearest
+}
+
+/// How many operands have their lanes as the atom's fragments have them, each alone.
+const fn fitting(atom: &'static Atom, half: bool, operands: [&Layout; 3]) -> usize {
+    let product = Product::new(atom, error::Product::Mma, half, operands);
+    if product.operands_fit().is_err() {
+        return 0;
+    }
+    product.any_fits(Operand::A, atom.a) as usize
+        + product.any_fits(Operand::B, atom.b) as usize
+        + product.any_fits(Operand::C, core::slice::from_ref(product.sum)) as usize
 }
 
 /// The plan of a product by fused multiply-adds.
@@ -29,12 +93,17 @@ pub const fn mma(a: &Layout, b: &Layout, c: &Layout) -> Result<MmaPlan, Error> {
 /// # Errors
 /// The basis of an operand that doesn't go with the accumulator's, and the layout that would be right.
 pub const fn dot(a: &Layout, b: &Layout, c: &Layout) -> Result<MmaPlan, Error> {
-    product(&FMA, error::Product::Dot, [a, b, c])
+    product(&FMA, error::Product::Dot, false, [a, b, c])
 }
 
 /// Tries each variant of the atom; the error is that of the variant that came furthest.
-const fn product(atom: &'static Atom, kind: error::Product, operands: [&Layout; 3]) -> Result<MmaPlan, Error> {
-    let product = Product { atom, kind, operands, placed: [[None; AXIS_BITS]; 3] };
+const fn product(
+    atom: &'static Atom,
+    kind: error::Product,
+    half: bool,
+    operands: [&Layout; 3],
+) -> Result<MmaPlan, Error> {
+    let product = Product::new(atom, kind, half, operands);
     if let Err(error) = product.operands_fit() {
         return Err(error);
     }
@@ -66,13 +135,15 @@ const fn progress(error: &Error) -> usize {
 struct Product<'l> {
     atom: &'static Atom,
     kind: error::Product,
+    /// The accumulator's fragment.
+    sum: &'static Layout,
     operands: [&'l Layout; 3],
     /// Where each bit of the atom's m, n and k lies, as coordinates along M, N and K.
     placed: [[Option<u32>; AXIS_BITS]; 3],
 }
 
 /// The most bits that an atom's dimension has.
-const AXIS_BITS: usize = 4;
+const AXIS_BITS: usize = 5;
 
 const M: usize = 0;
 const N: usize = 1;
@@ -88,6 +159,31 @@ const fn axes(operand: Operand) -> [usize; 2] {
 }
 
 impl<'l> Product<'l> {
+    const fn new(atom: &'static Atom, kind: error::Product, half: bool, operands: [&'l Layout; 3]) -> Product<'l> {
+        let sum = if half { &atom.c_half } else { &atom.c };
+        Product { atom, kind, sum, operands, placed: [[None; AXIS_BITS]; 3] }
+    }
+
+    /// Whether an operand's lanes move as in one of these fragments, each along its dimension.
+    const fn any_fits(&self, operand: Operand, fragments: &[Layout]) -> bool {
+        let (mut fits, mut i) = (false, 0);
+        while i < fragments.len() {
+            let mut alone = *self;
+            fits = fits || alone.lanes(operand, &fragments[i]).is_ok() && self.all_move(operand, &fragments[i]);
+            i += 1;
+        }
+        fits
+    }
+
+    const fn all_move(&self, operand: Operand, fragment: &Layout) -> bool {
+        let (mut all, mut lane) = (true, 0);
+        while lane < LANE_BITS {
+            all = all && (fragment.lane_basis(lane) == 0 || self.layout(operand).lane_basis(lane) != 0);
+            lane += 1;
+        }
+        all
+    }
+
     const fn layout(&self, operand: Operand) -> &'l Layout {
         match operand {
             Operand::A => self.operands[0],
@@ -125,7 +221,7 @@ impl<'l> Product<'l> {
 
     /// The accumulator first, then `a`, then `b`: an error tells how far a variant came.
     const fn plan(mut self, a_variant: usize, b_variant: usize) -> Result<MmaPlan, Error> {
-        let (a, b, c) = (&self.atom.a[a_variant], &self.atom.b[b_variant], &self.atom.c);
+        let (a, b, c) = (&self.atom.a[a_variant], &self.atom.b[b_variant], self.sum);
         let fragments = [(Operand::C, c), (Operand::A, a), (Operand::B, b)];
         let mut i = 0;
         while i < 3 {

@@ -6,22 +6,30 @@
 //! (1, 1) = flat `101` lies at offset `101` + `001` = `100`.
 //!
 //! A slice fixes some bits of the flat index: their columns are XORed into a constant and dropped. That is why a slice
-//! works through any swizzle.
+//! works through any swizzle. At last there may be gaps between the elements, which come on top of all of that.
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `named` | [`row_major`], [`swizzled`], [`shared_linear`] |
+//! | `named` | [`row_major`], [`swizzled`], [`shared_linear`], [`nvmma_shared`], [`mbarrier`] |
+//! | `padded` | [`padded`](padded()): gaps between elements |
+//! | `tensor` | [`TensorMemory`]: tensor memory, which is no shared memory but is addressed in bits, too |
 //! | `staging` | [`SharedLayout::between`]: a layout for one way in and one way out |
 
 mod named;
+mod padded;
 mod staging;
+mod tensor;
 
 use crate::error::Error;
 use crate::f2::Map;
 use crate::ops::permuted;
 use crate::shape::{MAX_SHAPE_BITS, Shape};
 
-pub use named::{row_major, shared_linear, swizzled};
+pub use named::{mbarrier, nvmma_default, nvmma_shared, row_major, shared_linear, swizzled};
+pub use padded::{MAX_PADDINGS, padded};
+pub use tensor::{TensorMemory, tensor_memory};
+
+use padded::Padding;
 
 /// Where each element of a tile lies in shared memory: a view of an allocation.
 ///
@@ -31,9 +39,19 @@ pub struct SharedLayout {
     shape: Shape,
     columns: [u32; MAX_SHAPE_BITS],
     constant: u32,
-    size: u32,
+    /// Elements of the allocation without gaps.
+    linear_size: u32,
+    padding: Padding,
+    /// The binary logarithm of the allocation's alignment in bytes.
+    alignment: u8,
     fault: Option<Error>,
 }
+
+/// Bytes that every allocation is aligned to: the widest access.
+const ALIGNMENT: usize = 16;
+
+/// The largest alignment that can be asked for, in bytes.
+const MAX_ALIGNMENT: usize = 1024;
 
 impl SharedLayout {
     /// Row-major, without gaps.
@@ -43,7 +61,15 @@ impl SharedLayout {
             columns[i] = 1 << i;
             i += 1;
         }
-        SharedLayout { shape: *shape, columns, constant: 0, size: shape.len() as u32, fault: shape.fault() }
+        SharedLayout {
+            shape: *shape,
+            columns,
+            constant: 0,
+            linear_size: shape.len() as u32,
+            padding: Padding::NONE,
+            alignment: ALIGNMENT.trailing_zeros() as u8,
+            fault: shape.fault(),
+        }
     }
 
     /// The layout in which the element `bases[i]` lies at offset `1 << i`.
@@ -84,33 +110,52 @@ impl SharedLayout {
         self.shape
     }
 
-    /// What each bit of the flat index adds to the offset, by XOR.
+    /// With the allocation aligned to so many bytes: a power of two from 16 to 1024.
+    ///
+    /// Invalid if it is none.
+    pub const fn aligned(mut self, bytes: usize) -> SharedLayout {
+        if !bytes.is_power_of_two() {
+            return self.failed(Error::Parameter { name: "the alignment", value: bytes });
+        }
+        if bytes < ALIGNMENT || bytes > MAX_ALIGNMENT {
+            return self.failed(Error::Alignment { bytes });
+        }
+        self.alignment = bytes.trailing_zeros() as u8;
+        self
+    }
+
+    /// Bytes that the allocation is aligned to.
+    pub const fn alignment(&self) -> u32 {
+        1 << self.alignment
+    }
+
+    /// What each bit of the flat index adds to the offset without gaps, by XOR.
     pub const fn columns(&self) -> &[u32] {
         self.columns.split_at(self.shape.bits()).0
     }
 
-    /// What a bit of the flat index adds to the offset.
+    /// What a bit of the flat index adds to the offset without gaps.
     pub const fn column(&self, bit: usize) -> u32 {
         self.columns[bit]
     }
 
-    /// The offset of the view's first element, XORed into every offset.
+    /// The offset without gaps of the view's first element, XORed into every offset.
     pub const fn constant(&self) -> u32 {
         self.constant
     }
 
-    /// Elements of the whole allocation.
-    pub const fn size(&self) -> u32 {
-        self.size
-    }
-
-    /// The map from flat index to offset, without the constant.
+    /// The map from flat index to offset, without the constant and gaps.
     pub const fn map(&self) -> Map {
-        Map::new(self.columns(), self.size.trailing_zeros() as usize)
+        Map::new(self.columns(), self.linear_size.trailing_zeros() as usize)
     }
 
     /// The offset of an element, in elements from the start of the allocation.
     pub const fn offset(&self, element: u32) -> u32 {
+        self.with_gaps(self.linear_offset(element))
+    }
+
+    /// The offset of an element if there were no gaps.
+    pub const fn linear_offset(&self, element: u32) -> u32 {
         let (mut offset, mut rest) = (self.constant, element & (self.shape.len() as u32 - 1));
         while rest != 0 {
             offset ^= self.columns[rest.trailing_zeros() as usize];
@@ -146,7 +191,7 @@ impl SharedLayout {
         let (kept, shift) = (length.trailing_zeros() as usize, self.shape.shift(dim));
         let mut view = self.without_bits(shift + kept, self.shape.dim_bits(dim) - kept);
         view.shape = self.shape.with_extent(dim, length);
-        view.constant = self.offset((start << shift) as u32);
+        view.constant = self.linear_offset((start << shift) as u32);
         view
     }
 
@@ -178,12 +223,13 @@ impl SharedLayout {
         i = 0;
         while i < bits {
             let column = self.columns[low + i];
-            if column != stride << i || !column.is_power_of_two() || column & others != 0 {
+            let apart = column.is_power_of_two() && column & others == 0;
+            if !apart || column != stride << i || self.with_gaps(column) != self.with_gaps(stride) << i {
                 return Err(Error::IndexStride { extent: self.shape.extent(0) });
             }
             i += 1;
         }
-        Ok(stride)
+        Ok(self.with_gaps(stride))
     }
 
     /// The view of index 0 of dimension 0, without that dimension.

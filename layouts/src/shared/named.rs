@@ -83,6 +83,116 @@ pub const fn swizzled<const N: usize>(
     layout
 }
 
+/// The memory of a matrix as the tensor memory accelerator writes it and wgmma reads it: rows of `swizzle` bytes in groups
+/// of 8, the 16-byte chunks of each XORed with its row; then all groups below one another, then the next `swizzle` bytes
+/// of each row. `swizzle` is 0 for none (row-major), 32, 64 or 128. `transposed` makes dimension 0 of a matrix the contiguous
+/// one. More than two dimensions count as one long column of rows.
+///
+/// ```
+/// use quadpair_layouts::nvmma_shared;
+/// let memory = nvmma_shared([64, 128], 128, 16, false);
+/// // Row 3, halves 8 to 15: chunk 1 ^ 3 = 2 of 64 halves a row; columns from 64 on follow after all 64 rows.
+/// assert_eq!(memory.offset(memory.shape().flat(&[3, 8])), 3 * 64 + 2 * 8);
+/// assert_eq!(memory.offset(memory.shape().flat(&[0, 64])), 64 * 64);
+/// assert_eq!(memory.alignment(), 1024);
+/// ```
+///
+/// Invalid for another swizzle, elements of other than 8 to 64 bits, a shape without room for 8 rows of the swizzle, or a
+/// transposed tile that is no matrix.
+pub const fn nvmma_shared<const N: usize>(
+    shape: [usize; N],
+    swizzle: usize,
+    element_bits: usize,
+    transposed: bool,
+) -> SharedLayout {
+    let whole = SharedLayout::flat(&Shape::new(shape));
+    if whole.fault.is_some() {
+        return whole;
+    }
+    if !matches!(element_bits, 8 | 16 | 32 | 64) {
+        return whole.failed(Error::ElementBits { bits: element_bits });
+    }
+    let order = rows_order::<N>(transposed);
+    match swizzle {
+        _ if transposed && N != 2 => whole.failed(Error::Matrix { rank: N }),
+        0 => swizzled(shape, 1, 1, 1, order).aligned(128),
+        32 | 64 | 128 if N < 2 => whole.failed(Error::Matrix { rank: N }),
+        32 | 64 | 128 => chunked(whole, &order, swizzle, element_bits / 8).aligned(8 * swizzle),
+        _ => whole.failed(Error::SwizzleBytes { bytes: swizzle }),
+    }
+}
+
+/// The dimensions from the fastest: the last one first or, of a transposed matrix, the first one.
+const fn rows_order<const N: usize>(transposed: bool) -> [usize; N] {
+    let (mut order, mut place) = ([0; N], 0);
+    while place < N {
+        order[place] = if transposed { place } else { N - 1 - place };
+        place += 1;
+    }
+    order
+}
+
+/// Rows of `swizzle` bytes: chunks XORed, all rows, then the rest of each row.
+const fn chunked(mut layout: SharedLayout, order: &[usize], swizzle: usize, bytes: usize) -> SharedLayout {
+    let (shape, row) = (layout.shape, swizzle / bytes);
+    let (row_bits, inner) = (row.trailing_zeros() as usize, order[0]);
+    let rows = shape.bits() - shape.dim_bits(inner);
+    if shape.extent(inner) < row {
+        return layout.failed(Error::Pattern { dim: inner, extent: shape.extent(inner), least: row });
+    }
+    if rows < 3 {
+        return layout.failed(Error::Pattern { dim: order[1], extent: 1 << rows, least: 8 });
+    }
+    let mut bit = 0;
+    while bit < shape.dim_bits(inner) {
+        let place = if bit < row_bits { bit } else { bit + rows };
+        layout.columns[shape.shift(inner) + bit] = 1 << place;
+        bit += 1;
+    }
+    let (mut place, mut number) = (1, 0);
+    while place < order.len() {
+        bit = 0;
+        while bit < shape.dim_bits(order[place]) {
+            // Rows of less than 128 bytes share a phase until they fill these.
+            let phase = if number < 3 { (swizzle << number) / 128 % (swizzle / 16) * (16 / bytes) } else { 0 };
+            layout.columns[shape.shift(order[place]) + bit] = (row << number | phase) as u32;
+            number += 1;
+            bit += 1;
+        }
+        place += 1;
+    }
+    layout
+}
+
+/// [`nvmma_shared`] with the largest swizzle that the shape has room for.
+///
+/// ```
+/// use quadpair_layouts::{nvmma_default, nvmma_shared};
+/// assert_eq!(nvmma_default([64, 32], 16, false), nvmma_shared([64, 32], 64, 16, false));
+/// assert_eq!(nvmma_default([4, 32], 16, false), nvmma_shared([4, 32], 0, 16, false));
+/// ```
+///
+/// Invalid for elements of other than 8 to 64 bits.
+pub const fn nvmma_default<const N: usize>(shape: [usize; N], element_bits: usize, transposed: bool) -> SharedLayout {
+    let whole = Shape::new(shape);
+    let inner = if N == 0 { 0 } else { rows_order::<N>(transposed)[0] };
+    let bytes = whole.extent(inner) * element_bits / 8;
+    let rows = whole.len() / whole.extent(inner);
+    let swizzle = match bytes {
+        _ if N < 2 || rows < 8 => 0,
+        128.. => 128,
+        64.. => 64,
+        32.. => 32,
+        _ => 0,
+    };
+    nvmma_shared(shape, swizzle, element_bits, transposed)
+}
+
+/// The memory of one barrier object: a single element of 64 bits. `[n, ...]` of them are [`row_major`].
+pub const fn mbarrier() -> SharedLayout {
+    row_major([1])
+}
+
 const fn swizzle_error(
     shape: &Shape,
     vec: usize,
@@ -126,6 +236,23 @@ mod tests {
     }
 
     #[test]
+    fn chunks_of_eight_rows_are_as_the_formula_says() {
+        for (swizzle, bits, transposed) in [(32, 16, false), (64, 8, false), (128, 32, true), (128, 16, false)] {
+            let shape = if transposed { [64, 32] } else { [32, 128] };
+            let memory = nvmma_shared(shape, swizzle, bits, transposed).check().unwrap();
+            let (bytes, row) = (bits / 8, swizzle * 8 / bits);
+            for element in 0..memory.shape().len() as u32 {
+                let (i, j) = (memory.shape().coordinate(element, 0), memory.shape().coordinate(element, 1));
+                let (r, c, rows) = if transposed { (j, i, shape[1]) } else { (i, j, shape[0]) };
+                // In bytes: rows one below the other; the chunk's number is XORed with that of the 128-byte line.
+                let linear = c / row * rows * swizzle + r * swizzle + c % row * bytes;
+                let there = linear ^ (linear / 128 % (swizzle / 16)) * 16;
+                assert_eq!(memory.offset(element) as usize * bytes, there);
+            }
+        }
+    }
+
+    #[test]
     fn each_element_of_a_linear_layout_has_its_own_offset() {
         let bases = [[0, 1], [1, 2], [2, 0], [0, 2], [3, 3]];
         let memory = shared_linear([4, 8], &bases).fault();
@@ -147,6 +274,14 @@ mod tests {
         assert_eq!(swizzled([4, 4], 3, 1, 1, [1, 0]).fault(), Some(Error::Parameter { name: "vec", value: 3 }));
         let large = Error::TooLarge { name: "max_phase", value: 1 << 63 };
         assert_eq!(swizzled([4, 4], 2, 1, 1 << 63, [1, 0]).fault(), Some(large));
+        let nvmma = |shape: [usize; 2], swizzle, bits| nvmma_shared(shape, swizzle, bits, false).fault();
+        assert_eq!(nvmma([64, 64], 16, 16), Some(Error::SwizzleBytes { bytes: 16 }));
+        assert_eq!(nvmma([64, 64], 32, 4), Some(Error::ElementBits { bits: 4 }));
+        assert_eq!(nvmma([64, 32], 128, 16), Some(Error::Pattern { dim: 1, extent: 32, least: 64 }));
+        assert_eq!(nvmma([4, 64], 128, 16), Some(Error::Pattern { dim: 0, extent: 4, least: 8 }));
+        assert_eq!(nvmma_shared([64], 32, 16, false).fault(), Some(Error::Matrix { rank: 1 }));
+        assert_eq!(nvmma_default([], 16, false).fault(), None);
+        assert_eq!(row_major([4]).aligned(8).fault(), Some(Error::Alignment { bytes: 8 }));
         assert_eq!(swizzled([4, 4], 2, 1, 1, [1, 1]).fault(), Some(Error::RepeatedAxis { axis: 1 }));
         assert_eq!(swizzled([4, 6], 2, 1, 1, [1, 0]).fault(), Some(Error::NotPowerOfTwo { dim: 1, extent: 6 }));
     }
