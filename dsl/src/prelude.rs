@@ -1,7 +1,10 @@
 //! What a kernel author imports: `use quadpair::prelude::*;`
 
 pub use half::{bf16, f16};
-pub use quadpair_layouts::{Layout, Mma, Quadpairs, SharedLayout, blocked, linear, row_major, shared_linear, swizzled};
+pub use quadpair_layouts::{
+    Layout, Mma, Quadpairs, SharedLayout, blocked, coalesced, linear, nvmma_default, nvmma_shared, padded, row_major,
+    shared_linear, swizzled,
+};
 pub use quadpair_macros::{device, instances, kernel};
 
 pub use crate::element::Element;

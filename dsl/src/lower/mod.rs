@@ -61,12 +61,24 @@ pub enum LowerError {
         sm: u32,
     },
     /// It uses a matrix unit that the target lacks.
-    #[error("{kernel} uses m8n8k4, which needs sm_70 or later; the target is sm_{sm}")]
+    #[error("{kernel} uses {unit}, which needs sm_{first_sm} or later; the target is sm_{sm}")]
     MatrixUnit {
         /// The kernel.
         kernel: String,
+        /// The unit.
+        unit: &'static str,
+        /// The first target that has it.
+        first_sm: u32,
         /// The target.
         sm: u32,
+    },
+    /// It uses a matrix unit whose instruction can't be written.
+    #[error("{kernel} uses {unit}, whose instruction cannot be written; take the layouts of m8n8k4, or dot")]
+    UnitInstruction {
+        /// The kernel.
+        kernel: String,
+        /// The unit.
+        unit: &'static str,
     },
     /// An inline assembly that can't be read.
     #[error("{at}: inline assembly: {error}")]
@@ -81,7 +93,7 @@ pub enum LowerError {
 /// The symbol of the block's shared memory.
 const SHARED: &str = "shared_memory";
 
-/// Alignment of shared-memory allocations, in bytes: that of the widest access.
+/// Least alignment of shared-memory allocations, in bytes: that of the widest access.
 const SHARED_ALIGN: u32 = 16;
 
 /// Makes a program of a kernel.
@@ -323,7 +335,8 @@ impl<'f> Lowering<'f> {
             return Err(LowerError::SharedMemory { kernel: self.instance.to_owned(), bytes: shared_bytes, limit, sm });
         }
         let entry = self.function.name.to_owned();
-        let array = SharedArray { name: SHARED.to_owned(), align: SHARED_ALIGN, bytes: 0, external: true };
+        let align = alignment(self.function);
+        let array = SharedArray { name: SHARED.to_owned(), align, bytes: 0, external: true };
         let body = self.emit.close();
         let module = Module {
             header: header(self.instance, self.function.name, threads, shared_bytes),
@@ -355,11 +368,19 @@ fn header(instance: &str, kernel: &str, threads: u32, shared_bytes: u32) -> Vec<
 
 /// Bytes of all allocations, each aligned.
 fn allocated_bytes(function: &Function) -> u32 {
-    let sizes = function.ops.iter().map(|op| match op.kind {
-        OpKind::Allocate(memory) => shared::bytes(&memory),
-        _ => 0,
+    function.ops.iter().fold(0, |end, op| match op.kind {
+        OpKind::Allocate(memory) => shared::placed(&memory, end).1,
+        _ => end,
+    })
+}
+
+/// What the block's shared memory must be aligned to, in bytes.
+fn alignment(function: &Function) -> u32 {
+    let alignments = function.ops.iter().map(|op| match op.kind {
+        OpKind::Allocate(memory) => memory.layout.alignment(),
+        _ => SHARED_ALIGN,
     });
-    sizes.sum()
+    alignments.max().unwrap_or(SHARED_ALIGN)
 }
 
 /// The bits of a register's index that bring no other element.

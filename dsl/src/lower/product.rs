@@ -6,7 +6,8 @@
 
 use std::collections::HashMap;
 
-use quadpair_layouts::{Error, Layout, MmaPlan, typing};
+use quadpair_layouts::mma::M8N8K4;
+use quadpair_layouts::{Atom, Error, Layout, MmaPlan, typing};
 
 use super::num::Num;
 use super::scalar::class_of;
@@ -15,22 +16,18 @@ use crate::element::DType;
 use crate::ir::{TileType, Value};
 use crate::ptx::{Class, Op, Operand, Reg, Type};
 
-/// The first architecture with a matrix unit.
-const FIRST_MATRIX_UNIT: u32 = 70;
-
 impl Lowering<'_> {
     pub(super) fn mma(&mut self, a: Value, b: Value, c: Value, ty: &TileType) -> Result<(), LowerError> {
-        if self.target.sm < FIRST_MATRIX_UNIT {
-            return Err(LowerError::MatrixUnit { kernel: self.instance.to_owned(), sm: self.target.sm });
-        }
         let plan = self.plan(a, b, c, typing::mma);
+        self.has_unit(plan.atom)?;
+        let elements = [&plan.atom.a[0], &plan.atom.b[0], &plan.atom.c].map(Layout::registers);
         let (left, right) = (self.held(a), self.held(b));
         let mut sums = self.accumulators(c);
         for step in 0..plan.steps {
             for repetition in 0..plan.repetitions {
-                let a = self.fragment(|i| left[plan.a_register(repetition, step, i)]);
-                let b = self.fragment(|i| right[plan.b_register(repetition, step, i)]);
-                let registers: Vec<usize> = (0..8).map(|v| plan.c_register(repetition, v)).collect();
+                let a = self.fragment(elements[0], |i| left[plan.a_register(repetition, step, i)]);
+                let b = self.fragment(elements[1], |i| right[plan.b_register(repetition, step, i)]);
+                let registers: Vec<usize> = (0..elements[2]).map(|v| plan.c_register(repetition, v)).collect();
                 let c = registers.iter().map(|&r| Operand::Reg(sums[r])).collect();
                 let d: Vec<Reg> = registers.iter().map(|_| self.emit.fresh(Class::F32)).collect();
                 for (&r, &reg) in registers.iter().zip(&d) {
@@ -49,14 +46,26 @@ impl Lowering<'_> {
             }
         }
         let layout = ty.layout.expect("a product has a layout");
-        let written = written_registers(&plan, 8, &layout);
+        let written = written_registers(&plan, elements[2], &layout);
         self.define(written.into_iter().map(|r| Num::Reg(sums[r])).collect());
         Ok(())
     }
 
-    /// Four halves of an operand in two registers.
-    fn fragment(&mut self, element: impl Fn(usize) -> Num) -> Vec<Reg> {
-        [0, 2].map(|i| self.pack(DType::F16, element(i), element(i + 1))).to_vec()
+    /// Whether the target has a unit, and its instruction can be written.
+    fn has_unit(&self, atom: &Atom) -> Result<(), LowerError> {
+        let (kernel, sm, unit) = (self.instance.to_owned(), self.target.sm, atom.name);
+        if sm < atom.first_sm {
+            return Err(LowerError::MatrixUnit { kernel, unit, first_sm: atom.first_sm, sm });
+        }
+        if *atom != M8N8K4 {
+            return Err(LowerError::UnitInstruction { kernel, unit });
+        }
+        Ok(())
+    }
+
+    /// The halves of an operand, two in a register.
+    fn fragment(&mut self, elements: usize, element: impl Fn(usize) -> Num) -> Vec<Reg> {
+        (0..elements).step_by(2).map(|i| self.pack(DType::F16, element(i), element(i + 1))).collect()
     }
 
     pub(super) fn dot(&mut self, a: Value, b: Value, c: Value, ty: &TileType) {

@@ -2,9 +2,10 @@
 //!
 //! The two layouts compose to a linear map from (register, lane, warp) to an element's place. Its lane and warp part is
 //! one value a thread; its register part is a constant that becomes an immediate wherever it has no bit in common with
-//! what threads set.
+//! what threads set. Gaps between elements are added to both parts one by one: to the thread's by shifts at run time, to
+//! the immediate here.
 
-use quadpair_layouts::{Layout, SharedLayout};
+use quadpair_layouts::{Access, Layout, SharedLayout, banks};
 
 use super::access::{Place, runs};
 use super::emit::Pure;
@@ -24,15 +25,26 @@ pub(super) struct Window {
     pub start: Num,
 }
 
-/// Bytes of an allocation, aligned.
-pub(super) fn bytes(memory: &Memory) -> u32 {
-    (memory.layout.size() * memory.dtype.bytes()).next_multiple_of(SHARED_ALIGN)
+/// Where an allocation starts if others end at `end`, and where it ends itself; in bytes.
+pub(super) fn placed(memory: &Memory, end: u32) -> (u32, u32) {
+    let start = end.next_multiple_of(memory.layout.alignment());
+    (start, start + (memory.layout.size() * memory.dtype.bytes()).next_multiple_of(SHARED_ALIGN))
+}
+
+/// The most bytes of one access. Among gaps some elements of a thread may be aligned better than others; all go as the
+/// layouts' analysis says, by which costs are counted.
+fn widest(window: &Window, tile: &Layout, access: fn(&Layout, &SharedLayout, u32) -> Access) -> u32 {
+    if !window.layout.is_padded() {
+        return u32::MAX;
+    }
+    access(tile, &window.layout, window.dtype.bits()).vector as u32 * window.dtype.bytes()
 }
 
 impl Lowering<'_> {
     pub(super) fn allocate(&mut self, memory: &Memory) {
-        self.allocations.insert(memory.allocation, self.next_free);
-        self.next_free += bytes(memory);
+        let (start, end) = placed(memory, self.next_free);
+        self.allocations.insert(memory.allocation, start);
+        self.next_free = end;
     }
 
     pub(super) fn shared_store(&mut self, memory: &Memory, value: Value) {
@@ -58,7 +70,8 @@ impl Lowering<'_> {
     pub(super) fn store_to(&mut self, window: &Window, tile: &Layout, values: &[Num], mask: Num) {
         let free = tile.free_registers() as usize;
         let own = (0..values.len()).filter(|r| r & free == 0);
-        let places = self.shared_places(window, tile, own, mask);
+        let widest = widest(window, tile, banks::store);
+        let places = self.shared_places(window, tile, own, mask, widest);
         for run in runs(places, window.dtype.bytes()) {
             let values: Vec<Num> = run.indices.iter().map(|&i| values[i]).collect();
             self.store_run(&run, window.dtype, Space::Shared, &values);
@@ -69,7 +82,8 @@ impl Lowering<'_> {
     pub(super) fn load_from(&mut self, window: &Window, tile: &Layout) -> Vec<Num> {
         let repeated = repeated_registers(tile);
         let own = (0..tile.registers()).filter(|r| r & repeated == 0);
-        let places = self.shared_places(window, tile, own, Num::Bool(true));
+        let widest = widest(window, tile, banks::load);
+        let places = self.shared_places(window, tile, own, Num::Bool(true), widest);
         let mut held = vec![Num::int(0); tile.registers()];
         for run in runs(places, window.dtype.bytes()) {
             let loaded = self.load_run(&run, window.dtype, Space::Shared, None);
@@ -86,17 +100,40 @@ impl Lowering<'_> {
         tile: &Layout,
         registers: impl Iterator<Item = usize>,
         mask: Num,
+        widest: u32,
     ) -> Vec<Place> {
         let (layout, bytes) = (window.layout, window.dtype.bytes());
         // The view's own constant belongs to the registers' part.
-        let map = ThreadMap::new(tile, |element| (layout.offset(element) ^ layout.constant()) * bytes);
+        let map = ThreadMap::new(tile, |element| (layout.linear_offset(element) ^ layout.constant()) * bytes);
         registers
             .map(|r| {
-                let own = self.linear(&map, layout.offset(tile.apply(r, 0, 0)) * bytes);
+                let own = self.linear(&map, layout.linear_offset(tile.apply(r, 0, 0)) * bytes);
+                let own = self.with_gaps(&layout, bytes, own);
                 let address = self.integer(BinaryOp::Add, DType::U32, window.start, own);
-                self.place(r, address, Class::B32, mask)
+                let place = self.place(r, address, Class::B32, mask);
+                Place { divisor: place.divisor.min(widest), ..place }
             })
             .collect()
+    }
+
+    /// An offset in bytes with the gaps before it. The register and the constant of a linear map's value have no bit in
+    /// common, so that each has gaps of its own.
+    fn with_gaps(&mut self, layout: &SharedLayout, bytes: u32, own: Num) -> Num {
+        let Num::Int { base, offset } = own else { unreachable!("a linear map gives an integer") };
+        let offset = i64::from(layout.with_gaps(offset as u32 / bytes) * bytes);
+        let Some(reg) = base.filter(|_| layout.is_padded()) else { return Num::Int { base, offset } };
+        let (shift, linear) = (bytes.trailing_zeros(), Num::base(reg));
+        let mut sum = linear;
+        for &(interval, gap) in layout.gap_shifts() {
+            let before = u32::from(interval) + shift;
+            let number = self.integer(BinaryOp::Shr, DType::U32, linear, Num::int(before.into()));
+            if let Some(number) = number.register() {
+                self.emit.set_divisor(number, self.emit.divisor(reg) >> before);
+            }
+            let gaps = self.integer(BinaryOp::Shl, DType::U32, number, Num::int((u32::from(gap) + shift).into()));
+            sum = self.integer(BinaryOp::Add, DType::U32, sum, gaps);
+        }
+        self.integer(BinaryOp::Add, DType::U32, sum, Num::int(offset))
     }
 
     fn window(&mut self, memory: &Memory) -> Window {
