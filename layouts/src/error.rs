@@ -476,7 +476,9 @@ impl Error {
                 text.push("elements of ").number(bits).push(" bits; 8, 16, 32 and 64 are possible here")
             }
             Error::TensorRows { rows } => text.push("a block of tensor memory has 64 or 128 rows, not ").number(rows),
-            Error::TooManyColumns { bits } => text.push("2^").number(bits).push(" columns; tensor memory has 512"),
+            Error::TooManyColumns { bits } => {
+                text.push("2^").number(bits).push(" columns; tensor memory has at most 2048")
+            }
             Error::Pattern { dim, extent, least } => {
                 let text = text.push("extent ").number(extent).push(" of dimension ").number(dim);
                 text.push(" is less than the ").number(least).push(" of the layout's pattern")

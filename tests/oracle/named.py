@@ -120,7 +120,7 @@ def sliced(library, rng):
     from triton.experimental.gluon.language._layouts import SliceLayout
 
     rank = rng.randint(2, 3)
-    shape, text, layout = blocked_case(rng, rank)
+    shape, text, layout = blocked_case(rng, rank, most=8 - rank)
     dim = rng.randrange(rank)
     own = shape[:dim] + shape[dim + 1:]
     return f"{join(shape)} {text} {dim} = {library.registers(SliceLayout(dim, layout), own)}"
@@ -244,7 +244,11 @@ def tensor_memory(library, rng):
 
 
 def conflicts(library, rng):
-    """Extra wavefronts an access, for tiles that no two threads have an element of and that fill all banks."""
+    """Extra wavefronts an access, for tiles that no two threads have an element of and that fill all banks.
+
+    A swizzle moves words or more. Inside of words the library counts too few: lanes that differ by a line and by a place in
+    the word want two words of one bank, but it takes them for two banks. That is tests/oracle_named.rs' to show.
+    """
     from triton.experimental.gluon.language._layouts import BlockedLayout
 
     warps, bits = power(rng, 2), rng.choice([8, 16, 32, 64])
@@ -256,7 +260,8 @@ def conflicts(library, rng):
     registers = BlockedLayout(each, lanes, spread, dims)
     _, _, memory = swizzled_case(rng, 2, 6)
     vec = min(memory.vec, shape[memory.order[0]])
-    memory = type(memory)(vec, memory.per_phase, min(memory.max_phase, shape[memory.order[0]] // vec), memory.order)
+    max_phase = min(memory.max_phase, shape[memory.order[0]] // vec) if vec * bits >= 32 else 1
+    memory = type(memory)(vec, memory.per_phase, max_phase, memory.order)
     extra = library.conflicts(registers, memory, shape, bits, warps)
     text = f"{join(each)} {join(lanes)} {join(spread)} {join(dims)}"
     swizzle = f"{memory.vec} {memory.per_phase} {memory.max_phase} {join(memory.order)}"

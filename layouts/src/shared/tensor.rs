@@ -1,6 +1,7 @@
-//! Tensor memory: the accumulators' memory of Blackwell, 128 rows (lanes) of 512 columns of 32 bits.
+//! Tensor memory: the accumulators' memory of Blackwell, 128 rows (lanes) of 512 columns of 32 bits. Columns are counted in
+//! elements here, so that there are 1024 of 16 bits and 2048 of 8.
 //!
-//! A tile is laid out in blocks of `[m, n]` elements, one column an element or every `col_stride`-th. Blocks of 128 rows
+//! A tile is laid out in blocks of `[m, n]` elements, an element in each column or in every `col_stride`-th. Blocks of 128 rows
 //! fill the lanes; blocks of 64 rows take lanes 0 to 15, 32 to 47, 64 to 79 and 96 to 111, and the next block the lanes
 //! between. Written by bases as a register layout is, for `[128, 32]` in blocks of `[64, 32]`:
 //!
@@ -16,8 +17,8 @@ use crate::shape::{MAX_SHAPE_BITS, Shape};
 /// Bits of a row's number.
 const ROW_BITS: usize = 7;
 
-/// The most bits of a column's number: 512 columns of 32 bits.
-const COLUMN_BITS: usize = 9;
+/// The most bits of a column's number: 2048 columns of 8 bits.
+const COLUMN_BITS: usize = 11;
 
 /// Which element of a tile lies in a row and column of tensor memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +87,7 @@ impl TensorMemory {
 /// assert_eq!(memory.columns()[..3], [0, 1, 2]);
 /// ```
 ///
-/// Invalid if a block has other than 64 or 128 rows, is larger than the tile, or the tile needs more than 512 columns.
+/// Invalid if a block has other than 64 or 128 rows, is larger than the tile, or the tile needs more than 2048 columns.
 pub const fn tensor_memory(shape: [usize; 2], block: [usize; 2], col_stride: usize) -> TensorMemory {
     let (shape, block) = (Shape::new(shape), Shape::new(block));
     let (rows, columns) = ([0; ROW_BITS], [0; MAX_SHAPE_BITS]);
@@ -180,7 +181,7 @@ mod tests {
         assert_eq!(fault([128, 64], [32, 64], 1), Some(Error::TensorRows { rows: 32 }));
         assert_eq!(fault([128, 64], [128, 128], 1), Some(Error::Pattern { dim: 1, extent: 64, least: 128 }));
         assert_eq!(fault([128, 64], [128, 64], 3), Some(Error::Parameter { name: "col_stride", value: 3 }));
-        assert_eq!(fault([128, 1024], [128, 64], 1), Some(Error::TooManyColumns { bits: 10 }));
+        assert_eq!(fault([128, 1024], [128, 64], 4), Some(Error::TooManyColumns { bits: 12 }));
         assert_eq!(fault([96, 64], [64, 64], 1), Some(Error::NotPowerOfTwo { dim: 0, extent: 96 }));
     }
 }
