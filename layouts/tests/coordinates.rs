@@ -6,7 +6,7 @@ mod support;
 
 use std::collections::{HashMap, HashSet};
 
-use common::{extents, held, layout, layout_of, memory, threads};
+use common::{extents, held, layout, layout_of, memory, memory_with_gaps, threads};
 use proptest::prelude::*;
 use quadpair_layouts::{
     Layout, Mma, MmaPlan, Quadpairs, Shape, SharedLayout, banks, blocked, linear, row_major, typing,
@@ -250,6 +250,33 @@ proptest! {
             }
         } else {
             prop_assert!(!high);
+        }
+    }
+
+    #[test]
+    fn gaps_are_counted_one_by_one(memory in memory_with_gaps(7), start in 0_usize..4) {
+        let (mut next, mut places) = (0_u32, Vec::new());
+        for linear in 0_u32..128 {
+            let ends = |&&(interval, _): &&(u8, u8)| linear > 0 && linear.is_multiple_of(1 << interval);
+            next += memory.gap_shifts().iter().filter(ends).map(|&(_, gap)| 1 << gap).sum::<u32>();
+            places.push(next);
+            next += 1;
+        }
+        for element in 0..128 {
+            prop_assert_eq!(memory.offset(element), places[memory.linear_offset(element) as usize]);
+        }
+        prop_assert_eq!(memory.size(), next);
+        let (whole, view) = (memory.reshape([2, 16, 4]), memory.reshape([2, 16, 4]).slice(1, start * 4, 4));
+        for element in 0..32 {
+            let mut place = coordinates(view.shape(), element);
+            place[1] += start * 4;
+            prop_assert_eq!(view.offset(element), whole.offset(whole.shape().flat(&place)));
+        }
+        if let Ok(stride) = whole.index_stride() {
+            let one = whole.without_dim0();
+            for element in 0..128 {
+                prop_assert_eq!(whole.offset(element), element / 64 * stride + one.offset(element % 64));
+            }
         }
     }
 

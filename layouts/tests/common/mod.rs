@@ -72,6 +72,16 @@ pub fn memory(bits: usize) -> impl Strategy<Value = SharedLayout> {
     })
 }
 
+/// Memory for `1 << bits` elements with up to three kinds of gaps.
+#[allow(dead_code)]
+pub fn memory_with_gaps(bits: usize) -> impl Strategy<Value = SharedLayout> {
+    let gaps = prop::collection::btree_map(0_u32..8, 0_u32..5, 1..4);
+    (memory(bits), gaps).prop_map(|(memory, gaps)| {
+        let pairs: Vec<(usize, usize)> = gaps.into_iter().map(|(interval, gap)| (1 << interval, 1 << gap)).collect();
+        memory.with_padding(&pairs)
+    })
+}
+
 fn sums(count: usize) -> impl Strategy<Value = Vec<(usize, usize)>> {
     prop::collection::vec((0..count.max(1), 0..count.max(1)), 0..4)
 }
