@@ -39,6 +39,18 @@ pub enum Product {
     Dot,
 }
 
+/// What a bit of an operand should move by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Wanted {
+    /// To this element, as a flat index.
+    Element(u32),
+    /// Anywhere, but along one dimension only.
+    Along {
+        /// The dimension.
+        dim: u8,
+    },
+}
+
 /// What is wrong with a shape, a layout or an operation on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
@@ -94,7 +106,7 @@ pub enum Error {
     /// Shapes of a matrix product that don't fit.
     ProductShapes { a: PackedShape, b: PackedShape, c: PackedShape },
     /// An operand's basis that isn't the fragment's.
-    Fragment { product: Product, operand: Operand, bit: Bit, is: ElementOf, wants: Option<u32> },
+    Fragment { product: Product, operand: Operand, bit: Bit, is: ElementOf, wants: Wanted },
     /// An operand whose registers lack what the product needs.
     Registers { product: Product, operand: Operand, element: ElementOf },
     /// An operand whose threads don't hold all of k.
@@ -381,8 +393,10 @@ impl Error {
                     bit.write(text.push("in ").push(operand.name()).push(" ").shape(&is.shape.shape()).push(" "));
                 let text = is.write(text.push(" moves by "));
                 let text = match wants {
-                    Some(wants) => text.push("; the product needs ").element(wants, &is.shape.shape()),
-                    None => text.push("; the product needs a move along one dimension only"),
+                    Wanted::Element(wants) => text.push("; the product needs ").element(wants, &is.shape.shape()),
+                    Wanted::Along { dim } => {
+                        text.push("; the product needs a move along dimension ").number(dim as usize).push(" only")
+                    }
                 };
                 remedy(text.push(" there"), product, operand)
             }
@@ -464,7 +478,7 @@ impl Error {
                 text.number(MAX_PADDINGS).push(" are possible")
             }
             Error::RepeatedInterval { interval } => {
-                text.push("two paddings after each ").number(interval).push(" elements; add them up to one")
+                text.push("two paddings after each ").number(interval).push(" elements; take one")
             }
             Error::Alignment { bytes } => {
                 text.push("memory cannot be aligned to ").number(bytes).push(" bytes; 16 to 1024 are possible")
@@ -481,7 +495,7 @@ impl Error {
             }
             Error::Pattern { dim, extent, least } => {
                 let text = text.push("extent ").number(extent).push(" of dimension ").number(dim);
-                text.push(" is less than the ").number(least).push(" of the layout's pattern")
+                text.push(" is less than the ").number(least).push(" of the layout's pattern; take a smaller pattern")
             }
             _ => text,
         }
@@ -580,7 +594,8 @@ mod tests {
             Error::NotTrivial { difference, wavefronts: 16 },
             Error::Warps { from: 4, to: 8 },
             Error::ProductShapes { a: shape, b: shape, c: shape },
-            Error::Fragment { product, operand, bit, is: element, wants: Some(1) },
+            Error::Fragment { product, operand, bit, is: element, wants: Wanted::Element(1) },
+            Error::Fragment { product, operand, bit, is: element, wants: Wanted::Along { dim: 1 } },
             Error::Registers { product, operand, element },
             Error::AllOfK { product, held: 4, k: 8 },
             Error::Depth { k: 2, least: 4 },

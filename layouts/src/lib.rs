@@ -143,7 +143,7 @@ pub mod typing;
 pub use banks::{Access, wavefronts};
 pub use convert::{Conversion, ConversionKind, Cost};
 pub use difference::{Difference, difference};
-pub use error::{ElementOf, Error, Operand, PackedShape, Product, Shapes};
+pub use error::{ElementOf, Error, Operand, PackedShape, Product, Shapes, Wanted};
 pub use f2::Map;
 pub use layout::{Bit, LANE_BITS, Layout, MAX_BASES, MAX_REGISTER_BITS, MAX_WARP_BITS};
 pub use mma::{Atom, Mma, MmaPlan, Quadpairs};

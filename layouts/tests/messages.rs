@@ -163,7 +163,7 @@ fn products() {
                  take b in the layout `b` or `b_row` of the accumulator's Mma";
     fails(typing::mma(&a, &other.b([8, 32]), &c), words);
     let words = "in the accumulator [64, 32] lane bit 1 moves by (1, 8); \
-                 the product needs a move along one dimension only there: \
+                 the product needs a move along dimension 1 only there: \
                  take the accumulator in the layout `accumulator` of an Mma";
     let mixed = linear(
         [64, 32],
@@ -179,11 +179,11 @@ fn products_of_several_units() {
     let unit = Mma::m16n8k16([4, 1]);
     let (a, b, c) = (unit.a([64, 16]), unit.b([16, 32]), unit.accumulator([64, 32]));
     // The unit that most operands are made for is the one that is told of.
-    let words = "in a [64, 16] lane bit 0 moves by (1, 0); the product needs a move along one dimension only there: \
+    let words = "in a [64, 16] lane bit 0 moves by (1, 0); the product needs a move along dimension 1 only there: \
                  take a in the layout `a` or `a_col` of the accumulator's Mma";
     fails(typing::mma(&UNIT.a([64, 16]), &b, &c), words);
     let words = "in the accumulator [64, 32] lane bit 0 moves by (0, 2); \
-                 the product needs a move along one dimension only there: \
+                 the product needs a move along dimension 0 only there: \
                  take the accumulator in the layout `accumulator` of an Mma";
     fails(typing::mma(&UNIT.a([64, 16]), &UNIT.b([16, 32]), &c), words);
     let words = "k is 4; the unit multiplies 8 at once: pad k with zeros";
@@ -270,10 +270,10 @@ fn memory() {
 fn padding_and_patterns() {
     let pairs = |pairs: &[(usize, usize)]| padded([32, 32], pairs, [1, 0]).fault();
     says(pairs(&[(32, 3)]), "a padding is 3, which is no power of two; the next are 2 and 4");
-    says(pairs(&[(32, 1), (32, 2)]), "two paddings after each 32 elements; add them up to one");
+    says(pairs(&[(32, 1), (32, 2)]), "two paddings after each 32 elements; take one");
     says(pairs(&[(1, 1); 5]), "5 pairs of an interval and a padding; at most 4 are possible");
     says(row_major([4]).aligned(8).fault(), "memory cannot be aligned to 8 bytes; 16 to 1024 are possible");
-    let words = "extent 32 of dimension 1 is less than the 64 of the layout's pattern";
+    let words = "extent 32 of dimension 1 is less than the 64 of the layout's pattern; take a smaller pattern";
     says(nvmma_shared([64, 32], 128, 16, false).fault(), words);
     let words = "no swizzle of 16 bytes; there are 0 for none, 32, 64 and 128";
     says(nvmma_shared([64, 32], 16, 16, false).fault(), words);

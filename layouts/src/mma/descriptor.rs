@@ -184,7 +184,8 @@ impl<'m> View<'m> {
         }
         bit = 0;
         while 1 << bit < ROWS {
-            if self.column(self.slow, bit) != row << bit | swizzle.phase(1 << bit) as u32 * chunk {
+            let phase = swizzle.phase(1 << bit) as u32 * chunk;
+            if self.column(self.slow, bit) != (row << bit) + phase {
                 return Err(self.misplaced(self.slow, bit));
             }
             bit += 1;
@@ -261,7 +262,7 @@ mod tests {
         };
         let linear =
             start + fast * bytes % pattern + fast * bytes / pattern * along + slow % 8 * pattern + slow / 8 * across;
-        linear ^ (linear >> 7 & (pattern / 16 - 1)) << 4
+        linear ^ ((linear / 128 % (pattern / 16)) * 16)
     }
 
     fn check(memory: &SharedLayout, bits: u32) {

@@ -16,7 +16,7 @@
 use super::atom::Atom;
 use super::plan::{MmaPlan, Numbers};
 use super::units::{FMA, UNITS};
-use crate::error::{self, ElementOf, Error, Operand, PackedShape};
+use crate::error::{self, ElementOf, Error, Operand, PackedShape, Wanted};
 use crate::f2::Span;
 use crate::layout::{Bit, LANE_BITS, Layout};
 
@@ -264,7 +264,8 @@ impl<'l> Product<'l> {
                     None => self.along(operand, axis, here),
                 };
                 if basis != wants {
-                    let wants = if placed.is_some() { Some(wants) } else { None };
+                    let dim = if axes(operand)[0] == axis { 0 } else { 1 };
+                    let wants = if placed.is_some() { Wanted::Element(wants) } else { Wanted::Along { dim } };
                     return Err(self.wrong(operand, Bit::Lane(lane as u8), basis, wants));
                 }
                 self.placed[axis][bit] = Some(here);
@@ -274,7 +275,7 @@ impl<'l> Product<'l> {
         Ok(())
     }
 
-    const fn wrong(&self, operand: Operand, bit: Bit, basis: u32, wants: Option<u32>) -> Error {
+    const fn wrong(&self, operand: Operand, bit: Bit, basis: u32, wants: Wanted) -> Error {
         let shape = PackedShape::of(&self.layout(operand).shape());
         Error::Fragment { product: self.kind, operand, bit, is: ElementOf { element: basis, shape }, wants }
     }
@@ -300,7 +301,7 @@ impl<'l> Product<'l> {
             };
             let chooses = i >= LANE_BITS || fragment.lane_basis(i) == 0;
             if chooses && basis != wants {
-                return Err(self.wrong(operand, bit, basis, Some(wants)));
+                return Err(self.wrong(operand, bit, basis, Wanted::Element(wants)));
             }
             i += 1;
         }

@@ -246,7 +246,8 @@ mod tests {
                 let (r, c, rows) = if transposed { (j, i, shape[1]) } else { (i, j, shape[0]) };
                 // In bytes: rows one below the other; the chunk's number is XORed with that of the 128-byte line.
                 let linear = c / row * rows * swizzle + r * swizzle + c % row * bytes;
-                let there = linear ^ (linear / 128 % (swizzle / 16)) * 16;
+                let phase = linear / 128 % (swizzle / 16);
+                let there = linear ^ (phase * 16);
                 assert_eq!(memory.offset(element) as usize * bytes, there);
             }
         }
