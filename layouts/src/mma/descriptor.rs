@@ -13,7 +13,7 @@
 
 use crate::banks::element_bytes;
 use crate::error::{ElementOf, Error, PackedShape};
-use crate::shared::SharedLayout;
+use crate::shared::{SharedLayout, chunk_phase};
 
 /// The swizzle of a pattern of wgmma.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,11 +47,6 @@ impl Swizzle {
             Swizzle::Bytes64 => 64,
             Swizzle::Bytes128 => 128,
         }
-    }
-
-    /// What row `row` of a pattern XORs into the number of a chunk of 16 bytes.
-    pub(crate) const fn phase(self, row: usize) -> usize {
-        row * self.row_bytes() / 128 % (self.row_bytes() / 16)
     }
 }
 
@@ -184,7 +179,7 @@ impl<'m> View<'m> {
         }
         bit = 0;
         while 1 << bit < ROWS {
-            let phase = swizzle.phase(1 << bit) as u32 * chunk;
+            let phase = chunk_phase(1 << bit, swizzle.row_bytes()) as u32 * chunk;
             if self.column(self.slow, bit) != (row << bit) + phase {
                 return Err(self.misplaced(self.slow, bit));
             }

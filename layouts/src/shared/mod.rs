@@ -29,6 +29,7 @@ pub use named::{mbarrier, nvmma_default, nvmma_shared, row_major, shared_linear,
 pub use padded::{MAX_PADDINGS, padded};
 pub use tensor::{TensorMemory, tensor_memory};
 
+pub(crate) use named::chunk_phase;
 use padded::Padding;
 
 /// Where each element of a tile lies in shared memory: a view of an allocation.

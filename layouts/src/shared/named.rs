@@ -134,9 +134,8 @@ const fn rows_order<const N: usize>(transposed: bool) -> [usize; N] {
 
 /// Rows of `swizzle` bytes: chunks XORed, all rows, then the rest of each row.
 const fn chunked(mut layout: SharedLayout, order: &[usize], swizzle: usize, bytes: usize) -> SharedLayout {
-    let (shape, row) = (layout.shape, swizzle / bytes);
-    let (row_bits, inner) = (row.trailing_zeros() as usize, order[0]);
-    let rows = shape.bits() - shape.dim_bits(inner);
+    let (shape, row, inner) = (layout.shape, swizzle / bytes, order[0]);
+    let (row_bits, rows) = (row.trailing_zeros() as usize, shape.bits() - shape.dim_bits(inner));
     if shape.extent(inner) < row {
         return layout.failed(Error::Pattern { dim: inner, extent: shape.extent(inner), least: row });
     }
@@ -153,15 +152,20 @@ const fn chunked(mut layout: SharedLayout, order: &[usize], swizzle: usize, byte
     while place < order.len() {
         bit = 0;
         while bit < shape.dim_bits(order[place]) {
-            // Rows of less than 128 bytes share a phase until they fill these.
-            let phase = if number < 3 { (swizzle << number) / 128 % (swizzle / 16) * (16 / bytes) } else { 0 };
-            layout.columns[shape.shift(order[place]) + bit] = (row << number | phase) as u32;
+            let phase = if number < 3 { chunk_phase(1 << number, swizzle) * 16 / bytes } else { 0 };
+            layout.columns[shape.shift(order[place]) + bit] = ((row << number) + phase) as u32;
             number += 1;
             bit += 1;
         }
         place += 1;
     }
     layout
+}
+
+/// What row `row` of a group of 8 XORs into the number of a chunk of 16 bytes: the number of its line of 128 bytes, as far
+/// as its `row_bytes` have chunks.
+pub(crate) const fn chunk_phase(row: usize, row_bytes: usize) -> usize {
+    row * row_bytes / 128 % (row_bytes / 16)
 }
 
 /// [`nvmma_shared`] with the largest swizzle that the shape has room for.
@@ -176,13 +180,13 @@ const fn chunked(mut layout: SharedLayout, order: &[usize], swizzle: usize, byte
 pub const fn nvmma_default<const N: usize>(shape: [usize; N], element_bits: usize, transposed: bool) -> SharedLayout {
     let whole = Shape::new(shape);
     let inner = if N == 0 { 0 } else { rows_order::<N>(transposed)[0] };
-    let bytes = whole.extent(inner) * element_bits / 8;
+    let row_bits = whole.extent(inner).saturating_mul(element_bits);
     let rows = whole.len() / whole.extent(inner);
-    let swizzle = match bytes {
+    let swizzle = match row_bits {
         _ if N < 2 || rows < 8 => 0,
-        128.. => 128,
-        64.. => 64,
-        32.. => 32,
+        1024.. => 128,
+        512.. => 64,
+        256.. => 32,
         _ => 0,
     };
     nvmma_shared(shape, swizzle, element_bits, transposed)
@@ -282,6 +286,7 @@ mod tests {
         assert_eq!(nvmma([4, 64], 128, 16), Some(Error::Pattern { dim: 0, extent: 4, least: 8 }));
         assert_eq!(nvmma_shared([64], 32, 16, false).fault(), Some(Error::Matrix { rank: 1 }));
         assert_eq!(nvmma_default([], 16, false).fault(), None);
+        assert_eq!(nvmma_default([8, 8], 1 << 63, false).fault(), Some(Error::ElementBits { bits: 1 << 63 }));
         assert_eq!(row_major([4]).aligned(8).fault(), Some(Error::Alignment { bytes: 8 }));
         assert_eq!(swizzled([4, 4], 2, 1, 1, [1, 1]).fault(), Some(Error::RepeatedAxis { axis: 1 }));
         assert_eq!(swizzled([4, 6], 2, 1, 1, [1, 0]).fault(), Some(Error::NotPowerOfTwo { dim: 1, extent: 6 }));

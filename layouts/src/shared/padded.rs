@@ -20,6 +20,9 @@ use crate::shape::MAX_SHAPE_BITS;
 /// The most pairs of an interval and a padding.
 pub const MAX_PADDINGS: usize = 4;
 
+/// The most elements and gaps of an allocation.
+const MOST_PLACES: u64 = 1 << 27;
+
 /// Gaps between elements: up to [`MAX_PADDINGS`] pairs of an interval and a padding, by growing interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Padding {
@@ -145,7 +148,7 @@ impl SharedLayout {
             Err(error) => return self.failed(error),
         };
         let end = self.linear_size as u64 * (1 + self.largest_growth());
-        if end > u32::MAX as u64 {
+        if end > MOST_PLACES {
             return self.failed(Error::TooLarge { name: "memory with its padding", value: end as usize });
         }
         self
