@@ -268,6 +268,20 @@ def conflicts(library, rng):
     return f"{join(shape)} {text} {swizzle} {bits} = {extra:x}"
 
 
+def conflicts_of_units(library, rng):
+    """The same for accumulators, in the memory of wgmma."""
+    from triton.experimental.gluon.language._layouts import NVMMASharedLayout
+
+    text, layout = mma_case(rng)
+    rows, columns = 16 * layout.warps_per_cta[0], layout.instr_shape[1] * layout.warps_per_cta[1]
+    shape = [rows * power(rng, 1), max(columns * power(rng, 2), 32)]
+    bits = rng.choice([16, 32])
+    swizzle = rng.choice([bytes for bytes in [0, 32, 64, 128] if bytes * 8 <= shape[1] * bits])
+    warps = layout.warps_per_cta[0] * layout.warps_per_cta[1]
+    extra = library.conflicts(layout, NVMMASharedLayout(swizzle, bits, 2), shape, bits, warps)
+    return f"{join(shape)} {text} {swizzle} {bits} = {extra:x}"
+
+
 KINDS = [
     (blocked, 2400),
     (sliced, 1500),
@@ -281,6 +295,7 @@ KINDS = [
     (padded, 300),
     (tensor_memory, 200),
     (conflicts, 1200),
+    (conflicts_of_units, 400),
 ]
 
 

@@ -177,13 +177,17 @@ fn memory() -> usize {
     swizzles + chunks + defaults + gaps + tensors
 }
 
-/// Extra wavefronts of each access of a block layout to a swizzle.
+/// Extra wavefronts of each access: of a block layout to a swizzle, of an accumulator to the memory of wgmma.
 fn conflicts() -> usize {
-    compare(golden!("conflicts"), 1200, |case| {
-        let (tile, memory) = (blocked_of(case), swizzled_of(case, 5));
-        let access = banks::load(&tile, &memory, case.number(9) as u32);
-        access.conflict() - 1 == case.bases[0][0]
-    })
+    let extra = |tile: &Layout, memory: &SharedLayout, bits| banks::load(tile, memory, bits as u32).conflict() - 1;
+    let blocks = compare(golden!("conflicts"), 1200, |case| {
+        extra(&blocked_of(case), &swizzled_of(case, 5), case.number(9)) == case.bases[0][0]
+    });
+    let units = compare(golden!("conflicts_of_units"), 400, |case| {
+        let (bits, tile) = (case.number(4), unit_of(case).accumulator(case.array(0)));
+        extra(&tile, &nvmma_shared::<2>(case.array(0), case.number(3), bits, false), bits) == case.bases[0][0]
+    });
+    blocks + units
 }
 
 #[test]
@@ -198,7 +202,7 @@ fn shared_layouts_are_the_library_s() {
 
 #[test]
 fn bank_conflicts_are_the_library_s() {
-    assert_eq!(conflicts(), 1200);
+    assert_eq!(conflicts(), 1600);
 }
 
 /// Where the library counts no conflict (it says 0 of this one): lane bit 0 moves by a line of 128 bytes and by a half of a
