@@ -194,8 +194,8 @@ fn products_of_several_units() {
     says(unit.a_col([64, 16]).fault(), words);
     let words = "m16n8k16 has no operand with 32 neighbours along k in a thread; \
                  `a` and `b` have as many as the unit takes";
-    says(unit.dot_operand(1, 32, [64, 16]).fault(), words);
-    says(unit.dot_operand(2, 2, [64, 16]).fault(), "there is no operand 2; a is operand 0, b operand 1");
+    says(unit.dot_operand([64, 16], 1, 32).fault(), words);
+    says(unit.dot_operand([64, 16], 2, 2).fault(), "there is no operand 2; a is operand 0, b operand 1");
     let words = "four warps along m share an instruction of wgmma; here are 2: take 4 or a multiple";
     says(Mma::wgmma(64, [2, 1]).accumulator([64, 64]).fault(), words);
     let words = "an instruction of wgmma has 8 to 256 columns, not 512; a wider tile takes several";

@@ -213,7 +213,7 @@ fn accumulators_in_halves_are_told_from_those_in_singles() {
 #[test]
 fn wider_packs_multiply_in_another_order_of_k() {
     let mma = Mma::m16n8k16([2, 1]);
-    let (a, b, c) = (mma.dot_operand(0, 4, [32, 32]), mma.dot_operand(1, 4, [32, 16]), mma.accumulator([32, 16]));
+    let (a, b, c) = (mma.dot_operand([32, 32], 0, 4), mma.dot_operand([32, 16], 1, 4), mma.accumulator([32, 16]));
     let plan = typing::mma(&a, &b, &c).unwrap();
     packed_gets_each_k_once(Packed { width: 2, k: 16 }, &plan, [&a, &b, &c], 32);
     assert!(typing::mma(&a, &mma.b([32, 16]), &c).is_err());

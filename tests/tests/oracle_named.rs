@@ -115,7 +115,7 @@ fn registers() -> usize {
         case.same(&unit_of(case).accumulator(case.array(0)).slice(case.number(3)))
     });
     let operands = compare(golden!("dot_operand"), 1500, |case| {
-        case.same(&unit_of(case).dot_operand(case.number(3), case.number(4), case.array(0)))
+        case.same(&unit_of(case).dot_operand(case.array(0), case.number(3), case.number(4)))
     });
     blocks + slices + products + rows + operands
 }

@@ -2,7 +2,10 @@
 
 use proptest::prelude::*;
 use quadpair::inspect::expression::{Expression, ExpressionError, Value};
-use quadpair::layouts::{Layout, Mma, Quadpairs, SharedLayout, blocked, linear, row_major, shared_linear, swizzled};
+use quadpair::layouts::{
+    Layout, Mma, Quadpairs, SharedLayout, blocked, coalesced, linear, nvmma_shared, padded, row_major, shared_linear,
+    swizzled,
+};
 
 fn evaluate(text: &str) -> Result<Value, ExpressionError> {
     text.parse::<Expression>()?.value()
@@ -70,6 +73,11 @@ fn views_mean_what_they_mean_in_rust() {
         registers(&format!("{text}{view}"), expected);
     }
     let memory = swizzled([16, 64], 8, 1, 4, [1, 0]);
+    shared("padded([[64, 1], [512, 8]], [1, 0]) on [16, 64]", padded([16, 64], &[(64, 1), (512, 8)], [1, 0]));
+    shared("nvmma_shared(64, 16, false) on [16, 64]", nvmma_shared([16, 64], 64, 16, false));
+    registers("coalesced(16, 4, 8) on [64, 64]", coalesced([64, 64], 16, 4, 8));
+    registers("m16n8k16([4, 1]).dot_operand(0, 4) on [64, 32]", Mma::m16n8k16([4, 1]).dot_operand([64, 32], 0, 4));
+    registers("wgmma(64, [4, 1]).accumulator on [64, 64]", Mma::wgmma(64, [4, 1]).accumulator([64, 64]));
     let text = "swizzled(8, 1, 4, [1, 0]) on [16, 64]";
     shared(&format!("{text}.slice(1, 16, 16).permute([1, 0])"), memory.slice(1, 16, 16).permute([1, 0]));
     shared(&format!("{text}.reshape([4, 256]).without_dim0"), memory.reshape([4, 256]).without_dim0());
@@ -101,7 +109,8 @@ fn errors_of_the_text() {
 
 #[test]
 fn errors_of_names_and_arguments() {
-    let known = "There are blocked, linear, row_major, swizzled, shared_linear, between, m8n8k4";
+    let known = "There are blocked, linear, coalesced, row_major, swizzled, shared_linear, padded, nvmma_shared, \
+                 nvmma_default, between, m8n8k4, m16n8k8, m16n8k16, m16n8k8_tf32, m16n8k32, wgmma";
     error("blokced on [64]", &format!("there is no layout `blokced`; is it `blocked`? {known}"), "^^^^^^^");
     error(
         "row_major on [8].slcie(0)",

@@ -199,13 +199,13 @@ impl Mma {
     /// ```
     /// use quadpair_layouts::Mma;
     /// const UNIT: Mma = Mma::m16n8k16([4, 1]);
-    /// assert!(UNIT.dot_operand(0, 2, [64, 32]).equals(&UNIT.a([64, 32])));
+    /// assert!(UNIT.dot_operand([64, 32], 0, 2).equals(&UNIT.a([64, 32])));
     /// // Bytes loaded four at a time, which become halves in the same threads.
-    /// assert_eq!(UNIT.dot_operand(0, 4, [64, 32]).vector(), 4);
+    /// assert_eq!(UNIT.dot_operand([64, 32], 0, 4).vector(), 4);
     /// ```
     ///
     /// Invalid if there is no such operand, `k_width` is no power of two up to 16, or another than 4 for m8n8k4.
-    pub const fn dot_operand(&self, index: usize, k_width: usize, shape: [usize; 2]) -> Layout {
+    pub const fn dot_operand(&self, shape: [usize; 2], index: usize, k_width: usize) -> Layout {
         if index > 1 {
             return Layout::invalid(Error::OperandIndex { index });
         }
@@ -424,12 +424,12 @@ mod tests {
         let packs = Error::Packs { unit: "m16n8k8", operand: Operand::A };
         assert_eq!(Mma::m16n8k8([1, 1]).a_col([64, 16]).fault(), Some(packs));
         let mma = Mma::m16n8k16([1, 1]);
-        assert_eq!(mma.dot_operand(2, 2, [64, 16]).fault(), Some(Error::OperandIndex { index: 2 }));
-        assert_eq!(mma.dot_operand(0, 32, [64, 16]).fault(), Some(Error::PackWidth { unit: "m16n8k16", k_width: 32 }));
-        assert_eq!(mma.dot_operand(0, 3, [64, 16]).fault(), Some(Error::Parameter { name: "k_width", value: 3 }));
+        assert_eq!(mma.dot_operand([64, 16], 2, 2).fault(), Some(Error::OperandIndex { index: 2 }));
+        assert_eq!(mma.dot_operand([64, 16], 0, 32).fault(), Some(Error::PackWidth { unit: "m16n8k16", k_width: 32 }));
+        assert_eq!(mma.dot_operand([64, 16], 0, 3).fault(), Some(Error::Parameter { name: "k_width", value: 3 }));
         let volta = Mma::m8n8k4(Quadpairs::TwoByTwo, [1, 1]);
-        assert_eq!(volta.dot_operand(1, 2, [16, 64]).fault(), Some(Error::PackWidth { unit: "m8n8k4", k_width: 2 }));
-        assert!(volta.dot_operand(1, 4, [16, 64]).equals(&volta.b([16, 64])));
+        assert_eq!(volta.dot_operand([16, 64], 1, 2).fault(), Some(Error::PackWidth { unit: "m8n8k4", k_width: 2 }));
+        assert!(volta.dot_operand([16, 64], 1, 4).equals(&volta.b([16, 64])));
         assert_eq!(Mma::wgmma(64, [2, 2]).a([64, 16]).fault(), Some(Error::WgmmaWarps { warps: 2 }));
         assert_eq!(Mma::wgmma(512, [4, 1]).a([64, 16]).fault(), Some(Error::WgmmaColumns { n: 512 }));
         let mma = Mma::m8n8k4(Quadpairs::TwoByTwo, [3, 1]);

@@ -4,7 +4,9 @@
 //! [`swizzled`], which is generic over the rank, takes arguments called so; their kinds follow from its signature. With a
 //! dot before the name it is a method. The rank is the length of the first list.
 
-use quadpair_layouts::{Layout, Mma, Quadpairs, SharedLayout, blocked, row_major, swizzled};
+use quadpair_layouts::{
+    Layout, Mma, Quadpairs, SharedLayout, blocked, coalesced, nvmma_default, nvmma_shared, row_major, swizzled,
+};
 
 use super::arguments::Arguments;
 use super::error::Fault;
@@ -81,11 +83,20 @@ macro_rules! entry {
 pub(super) const CONSTRUCTORS: &[Entry<()>] = &[
     entry!(blocked<N>(shape, per_thread, lanes, warps, order), "registers: blocks of neighbours, tiled by lanes and warps"),
     entry!(linear<N>(shape, registers, lanes, warps), "registers: what each bit of a number moves by"),
+    entry!(coalesced<N>(shape, element_bits, warps, contiguous), "registers: whole lines of a row-major matrix"),
     entry!(row_major<N>(shape), "shared memory: row-major, without gaps"),
     entry!(swizzled<N>(shape, vec, per_phase, max_phase, order), "shared memory: vectors, XORed with the row's phase"),
     entry!(shared_linear<N>(shape, offsets), "shared memory: which element lies at offset 1, 2, 4, .."),
+    entry!(padded<N>(shape, paddings, order), "shared memory: a gap of p after each i elements, for each [i, p]"),
+    entry!(nvmma_shared<N>(shape, swizzle, element_bits, transposed), "shared memory: as wgmma reads it"),
+    entry!(nvmma_default<N>(shape, element_bits, transposed), "shared memory: the same with the largest swizzle"),
     entry!(between(from, to, bits), "shared memory: what a conversion between two layouts goes through"),
     entry!(m8n8k4(quadpairs, warps), "Volta's matrix unit; 4x1, 2x2 or 1x4 quadpairs, warps along m and n"),
+    entry!(m16n8k8(warps), "Turing's matrix unit, operands of 16 bits"),
+    entry!(m16n8k16(warps), "Ampere's matrix unit, operands of 16 bits"),
+    entry!(m16n8k8_tf32(warps), "Ampere's matrix unit, tf32 operands"),
+    entry!(m16n8k32(warps), "Ampere's matrix unit, operands of 8 bits"),
+    entry!(wgmma(n, warps), "Hopper's unit of four warps, n columns an instruction"),
 ];
 
 /// Views of a tile in registers.
@@ -115,6 +126,7 @@ pub(super) const UNIT_VIEWS: &[Entry<Mma>] = &[
     entry!(.a_col(shape), "registers: the left operand, m in neighbouring registers"),
     entry!(.b(shape), "registers: the right operand [k, n], k in neighbouring registers"),
     entry!(.b_row(shape), "registers: the right operand, n in neighbouring registers"),
+    entry!(.dot_operand(shape, index, k_width), "registers: operand 0 or 1, k_width neighbours along k in a thread"),
 ];
 
 // The entries above are called with owned lists and a layout's parts by value.
@@ -132,12 +144,37 @@ fn shared_linear<const N: usize>(shape: [usize; N], offsets: Vec<[usize; N]>) ->
     quadpair_layouts::shared_linear(shape, &offsets)
 }
 
+fn padded<const N: usize>(shape: [usize; N], paddings: Vec<[usize; 2]>, order: [usize; N]) -> SharedLayout {
+    let pairs: Vec<(usize, usize)> = paddings.into_iter().map(|[interval, padding]| (interval, padding)).collect();
+    quadpair_layouts::padded(shape, &pairs, order)
+}
+
 fn between(from: Layout, to: Layout, bits: u32) -> SharedLayout {
     SharedLayout::between(&from, &to, bits)
 }
 
 fn m8n8k4(quadpairs: Quadpairs, warps: [usize; 2]) -> Mma {
     Mma::m8n8k4(quadpairs, warps)
+}
+
+fn m16n8k8(warps: [usize; 2]) -> Mma {
+    Mma::m16n8k8(warps)
+}
+
+fn m16n8k16(warps: [usize; 2]) -> Mma {
+    Mma::m16n8k16(warps)
+}
+
+fn m16n8k8_tf32(warps: [usize; 2]) -> Mma {
+    Mma::m16n8k8_tf32(warps)
+}
+
+fn m16n8k32(warps: [usize; 2]) -> Mma {
+    Mma::m16n8k32(warps)
+}
+
+fn wgmma(n: usize, warps: [usize; 2]) -> Mma {
+    Mma::wgmma(n, warps)
 }
 
 /// The entry of a name; else what could have been meant.
@@ -214,6 +251,6 @@ mod tests {
     fn the_shape_stands_behind_on() {
         let forms: Vec<String> = CONSTRUCTORS.iter().map(Entry::form).collect();
         assert_eq!(forms[0], "blocked(per_thread, lanes, warps, order) on shape");
-        assert_eq!(forms[2], "row_major on shape");
+        assert_eq!(forms[3], "row_major on shape");
     }
 }
