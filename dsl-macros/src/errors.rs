@@ -39,7 +39,7 @@ pub const RETURN: &str = "a kernel cannot return early: put the rest into the br
 pub const QUESTION: &str = "`?` would return early, which a kernel cannot";
 pub const UNSAFE: &str = "no `unsafe` inside a kernel: every operation of the language is safe";
 pub const ASYNC: &str = "a kernel cannot wait: asynchronous copies are operations, not futures";
-pub const CLOSURE: &str = "a closure cannot run in a kernel: write a `#[device]` function";
+pub const CLOSURE: &str = "a closure in a kernel is the function of `reduce`, `associative_scan` or `map_elementwise`: write a `#[device]` function";
 pub const LAZY_AND: &str = "`&&` cannot skip its right side at run time: use `&`";
 pub const LAZY_OR: &str = "`||` cannot skip its right side at run time: use `|`";
 pub const WHILE: &str =
@@ -67,6 +67,7 @@ pub const GRID: &str = "say how many blocks to launch: `#[kernel(grid = [blocks]
 pub const ARRAY_LENGTH: &str = "the length of an array of scalars is an integer literal";
 pub const POINTER: &str = "a pointer names its element type: `Ptr<f16>`";
 pub const OPTIONAL: &str = "only `Ptr<T>` can be optional";
+pub const AGGREGATE: &str = "an aggregate is a struct of tiles, arrays and tuples of them, and other aggregates";
 pub const DEVICE_ARGUMENT: &str = "#[device] takes no arguments";
 pub const INSTANCE: &str =
     "an instance is a kernel's struct with its comptime parameters: `pub NAME = Kernel { tile: .. };`";
@@ -96,4 +97,25 @@ pub fn changes_at_run_time(name: &str, control: &str) -> String {
 /// A jump out of run-time control flow.
 pub fn jump(keyword: &str, control: &str) -> String {
     format!("`{keyword}` cannot leave a run-time {control}: use `select` or an `if` around the rest")
+}
+
+/// A function that combines, or maps, with other parameters.
+pub fn parameters(name: &impl ToTokens, wanted: usize) -> String {
+    let name = name.to_token_stream();
+    match wanted {
+        1 => format!("`{name}` takes a function of an element, or of one for each member of a tuple: `|x, y| ..`"),
+        _ => format!("`{name}` takes a function of two: what is combined so far and what comes next, `|a, b| ..`"),
+    }
+}
+
+/// A function of elements whose operand is comptime.
+pub fn nothing_at_run_time(name: &impl ToTokens) -> String {
+    format!("`{}` works on tiles, and this is comptime", name.to_token_stream())
+}
+
+/// A function of elements that assigns to a variable of outside.
+pub fn changes_outside(name: &str) -> String {
+    format!(
+        "`{name}` is outside the function of elements, which cannot change it: make it part of what the function gives"
+    )
 }

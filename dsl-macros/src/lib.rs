@@ -1,4 +1,4 @@
-//! The attribute macros of quadpair: `#[kernel]`, `#[device]` and `instances!`.
+//! The macros of quadpair: `#[kernel]`, `#[device]`, `#[derive(Aggregate)]` and `instances!`.
 //!
 //! A kernel is ordinary-looking Rust in which some values are known while the crate compiles (*comptime*: tile sizes,
 //! layouts) and some only while the kernel runs (*run-time*: tiles, pointers, scalars). The macros tell the two apart by
@@ -53,6 +53,14 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn device(attribute: TokenStream, item: TokenStream) -> TokenStream {
     expand::device::expand(attribute.into(), item.into()).into()
+}
+
+/// Makes a struct of tiles an aggregate: run-time loops carry it, run-time branches merge it and functions of elements take
+/// it as a whole. Fields are tiles, arrays and tuples of tiles, shared-memory views, other aggregates, and comptime numbers,
+/// truth values and layouts.
+#[proc_macro_derive(Aggregate)]
+pub fn aggregate(item: TokenStream) -> TokenStream {
+    expand::aggregate::expand(item.into()).into()
 }
 
 /// Declares instances of kernels: `pub NAME = Kernel::<f16> { parameter: value };`, each a `static` that `cargo check`

@@ -45,6 +45,35 @@ const FUNCTION_OPERANDS: &[(&str, &[usize])] = &[
     ("load_masked", &[2]),
 ];
 
+/// A function, or method, whose last argument is a function of elements.
+#[derive(Clone, Copy)]
+pub struct Taker {
+    /// How many arguments it has: first what the function is applied to, last the function.
+    pub arguments: usize,
+    /// How many aggregates the function takes.
+    pub parameters: usize,
+    /// Whether the function gives what it takes.
+    pub combines: bool,
+}
+
+const COMBINING: Taker = Taker { arguments: 3, parameters: 2, combines: true };
+const MAPPING: Taker = Taker { arguments: 2, parameters: 1, combines: false };
+
+/// What takes a function of elements.
+const TAKERS: &[(&str, Taker)] = &[
+    ("reduce", COMBINING),
+    ("associative_scan", COMBINING),
+    ("associative_scan_reverse", COMBINING),
+    ("map_elementwise", MAPPING),
+];
+
+impl Taker {
+    /// What this function or method is, if it takes a function of elements.
+    pub fn named(name: &str) -> Option<Taker> {
+        TAKERS.iter().find(|(own, _)| *own == name).map(|(_, taker)| *taker)
+    }
+}
+
 /// Whether calls of this function are traced whatever the arguments are.
 pub fn is_generator(function: &str) -> bool {
     GENERATORS.contains(&function)

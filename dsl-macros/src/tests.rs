@@ -22,6 +22,8 @@ fn expand_item(mut item: Item) -> TokenStream {
             Some((_, arguments)) => expand::device::expand(arguments, item.to_token_stream()),
             None => item.to_token_stream(),
         },
+        // Those of a fixture derive it.
+        Item::Struct(_) | Item::Enum(_) => expand::aggregate::expand(item.to_token_stream()),
         _ => item.to_token_stream(),
     }
 }
@@ -56,7 +58,7 @@ macro_rules! fixtures {
     )*};
 }
 
-fixtures! { calls operators operands loops carried branches plain device items instances mistakes signatures }
+fixtures! { calls operators operands loops carried branches plain device items instances mistakes signatures functions aggregates }
 
 /// The messages of a file of kernels, in order.
 fn messages(source: &str) -> Vec<String> {

@@ -13,5 +13,5 @@ pub mod sim;
 
 pub use element::{DType, Element, Scalar};
 pub use quadpair_layouts as layouts;
-pub use quadpair_macros::{device, instances, kernel};
+pub use quadpair_macros::{Aggregate, device, instances, kernel};
 pub use runtime::{Backend, Instance, Kernel, KernelError, LaunchError, Program, Report, Target, compile, record};

@@ -97,8 +97,6 @@ pub enum Error {
     Broadcast { difference: Difference },
     /// Two tiles that broadcast against each other but come from different parents.
     Parents { left: usize, right: usize },
-    /// A bit that moves along the reduced axis and off it, so that no exchange between threads covers the axis.
-    MixedBasis { bit: Bit, axis: u8, basis: ElementOf },
     /// A conversion that moves data although it must not.
     NotTrivial { difference: Difference, wavefronts: u32 },
     /// Tiles in other numbers of warps.
@@ -362,12 +360,6 @@ impl Error {
                 let text = text.push(" and ").number(1 << right).push(" elements a thread; ");
                 text.push("slice both from one layout, or use broadcast_to")
             }
-            Error::MixedBasis { bit, axis, basis } => {
-                let text = basis.write(bit.write(text).push(" moves by ")).push(", along dimension ");
-                let text =
-                    text.number(axis as usize).push(" and off it at once; convert to a layout in which each bit");
-                text.push(" moves along one of them")
-            }
             Error::NotTrivial { difference, wavefronts } => {
                 let text = difference.write(text.push("the conversion moves elements between threads: "));
                 let text = text.push("; it would cost ").number(wavefronts as usize);
@@ -590,7 +582,6 @@ mod tests {
             Error::Layouts { difference },
             Error::Broadcast { difference },
             Error::Parents { left: 2, right: 3 },
-            Error::MixedBasis { bit, axis: 1, basis: element },
             Error::NotTrivial { difference, wavefronts: 16 },
             Error::Warps { from: 4, to: 8 },
             Error::ProductShapes { a: shape, b: shape, c: shape },

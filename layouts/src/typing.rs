@@ -5,14 +5,15 @@
 //! | [`elementwise`] | one layout, or extents of 1 that broadcast | the larger one |
 //! | [`broadcast`] | a tile that each thread holds its part of | the given layout |
 //! | [`reshape`], [`permute`], [`expand_dims`] | any | the same elements, other names |
-//! | [`reduce`] | any whose bits along the axis are its own | the slice |
+//! | [`reduce`] | any | the slice |
+//! | [`scan`] | any | the same layout |
+//! | [`together`] | one shape and layout | the same layout |
 //! | [`convert`] | any of the same shape and warps | the given layout |
 //! | [`mma`], [`mma_of`], [`dot`] | operands of the accumulator | a plan; the result has the accumulator's layout |
 //!
 //! An invalid operand's own error comes first.
 
-use crate::error::{ElementOf, Error, PackedShape};
-use crate::f2::Span;
+use crate::error::Error;
 use crate::layout::Layout;
 use crate::shape::Shape;
 
@@ -157,56 +158,38 @@ pub const fn expand_dims(layout: &Layout, axis: usize) -> Result<Layout, Error> 
 
 /// A reduction along an axis: the slice of the layout.
 ///
-/// Threads combine what their own registers hold of a row, then exchange with the threads whose number differs in bits
-/// that move along the axis only. All of that together must reach the whole axis.
+/// Every layout can be reduced: since it holds every element, the threads' numbers have a combination of bits that moves
+/// along the axis alone for each bit of the axis.
 ///
 /// # Errors
-/// No such axis; a bit that is needed moves along the axis and off it at once.
+/// No such axis.
 pub const fn reduce(layout: &Layout, axis: usize) -> Result<Layout, Error> {
-    let result = layout.slice(axis);
-    if result.fault().is_some() {
-        return result.check();
-    }
-    let shape = layout.shape();
-    let along = (shape.extent(axis) as u32 - 1) << shape.shift(axis);
-    let (mut reached, columns) = (registers_along(layout, along), layout.columns());
-    let (mut mixed, mut i) = (0, layout.register_bits());
-    while i < columns.len() {
-        if columns[i] & !along == 0 {
-            reached.insert(columns[i], 0);
-        } else if columns[i] & along != 0 {
-            mixed = i;
-        }
-        i += 1;
-    }
-    if reached.rank() == shape.dim_bits(axis) {
-        return result.check();
-    }
-    i = 0;
-    while mixed == 0 && i + 1 < layout.register_bits() {
-        i += 1;
-        mixed = if columns[i] & along != 0 && columns[i] & !along != 0 { i } else { 0 };
-    }
-    let basis = ElementOf { element: columns[mixed], shape: PackedShape::of(&shape) };
-    Err(Error::MixedBasis { bit: layout.bit(mixed), axis: axis as u8, basis })
+    layout.slice(axis).check()
 }
 
-/// The span of what a thread's registers hold of one row: sums of register bases that have no part off the axis.
-const fn registers_along(layout: &Layout, along: u32) -> Span {
-    let (mut off_axis, mut rows, mut i) = (Span::new(), Span::new(), 0);
-    while i < layout.register_bits() {
-        let basis = layout.register_basis(i);
-        match off_axis.solve(basis & !along) {
-            Some(others) => {
-                rows.insert(layout.apply((others ^ 1 << i) as usize, 0, 0), 0);
-            }
-            None => {
-                off_axis.insert(basis & !along, 1 << i);
-            }
-        }
-        i += 1;
+/// A scan along an axis: the layout of the operand.
+///
+/// # Errors
+/// No such axis.
+pub const fn scan(layout: &Layout, axis: usize) -> Result<Layout, Error> {
+    match layout.slice(axis).fault() {
+        Some(error) => Err(error),
+        None => Ok(*layout),
     }
-    rows
+}
+
+/// The operands of one reduction or scan, which walk along the axis side by side.
+///
+/// # Errors
+/// Shapes or layouts that differ.
+pub const fn together(a: &Layout, b: &Layout) -> Result<Layout, Error> {
+    if let Some(error) = first_fault(a, b) {
+        return Err(error);
+    }
+    if !a.shape().equals(&b.shape()) {
+        return Err(Error::shapes(" together with ", &a.shape(), &b.shape()));
+    }
+    same(a, b)
 }
 
 /// A conversion to another layout.
@@ -229,7 +212,6 @@ pub const fn convert(from: &Layout, to: &Layout) -> Result<Layout, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::Bit;
     use crate::mma::{Mma, Quadpairs};
     use crate::named::{blocked, linear};
 
@@ -281,18 +263,14 @@ mod tests {
     }
 
     #[test]
-    fn a_reduction_must_reach_the_whole_axis() {
-        let lanes = [[1, 1], [2, 0], [4, 0], [8, 0], [16, 0]];
-        // Each lane has its own column of a row: no exchange along the axis alone.
-        let mixed = linear([32, 2], &[[1, 0]], &lanes, &[]).check().unwrap();
-        assert!(matches!(reduce(&mixed, 1), Err(Error::MixedBasis { bit: Bit::Lane(0), axis: 1, .. })));
-        // The same lanes are fine where registers hold the whole row.
-        assert!(reduce(&linear([32, 2], &[[0, 1]], &lanes, &[]), 1).is_ok());
-        // A register that moves both ways, and a lane that moves off the axis.
-        let lanes = [[1, 0], [2, 0], [4, 0], [8, 0], [16, 0]];
-        let mixed = linear([32, 4], &[[0, 1], [1, 2]], &lanes, &[]).check().unwrap();
-        assert!(matches!(reduce(&mixed, 1), Err(Error::MixedBasis { bit: Bit::Register(1), axis: 1, .. })));
-        // Two registers whose sum moves along the axis reach it.
-        assert!(reduce(&linear([32, 2], &[[1, 0], [1, 1]], &lanes, &[]), 1).is_ok());
+    fn a_scan_keeps_the_layout_and_operands_go_side_by_side() {
+        let tile = tile();
+        assert!(scan(&tile, 1).unwrap().equals(&tile));
+        assert_eq!(scan(&tile, 2), Err(Error::Axis { axis: 2, rank: 2 }));
+        assert!(together(&tile, &tile).unwrap().equals(&tile));
+        assert!(matches!(together(&tile, &tile.slice(1)), Err(Error::Shapes { .. })));
+        assert!(matches!(together(&tile, &tile.slice(1).expand_dims(1)), Err(Error::Shapes { .. })));
+        let other = blocked([64, 32], [1, 4], [4, 8], [4, 1], [1, 0]);
+        assert!(matches!(together(&tile, &other), Err(Error::Layouts { .. })));
     }
 }

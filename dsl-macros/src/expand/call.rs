@@ -52,6 +52,9 @@ fn finish(before: TokenStream, call: TokenStream) -> TokenStream {
 
 impl Body {
     pub fn call(&mut self, expr: &mut Expr) -> Info {
+        if let Some(info) = self.function_taking(expr) {
+            return info;
+        }
         let ends = Ends::of(expr);
         let Expr::Call(call) = expr else { return Info::COMPTIME };
         let name = callee_name(call);
@@ -77,6 +80,9 @@ impl Body {
     }
 
     pub fn method_call(&mut self, expr: &mut Expr) -> Info {
+        if let Some(info) = self.function_taking(expr) {
+            return info;
+        }
         let ends = Ends::of(expr);
         let Expr::MethodCall(call) = expr else { return Info::COMPTIME };
         let receiver = self.expr(&mut call.receiver);

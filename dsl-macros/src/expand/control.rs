@@ -8,12 +8,14 @@
 //! for i in 0..n { acc = acc + x; }
 //!
 //! let loop1 = for_begin(trace, Operand::Int(0), Operand::Tile(n), Operand::Int(1));
-//! acc = Carried(acc).enter(trace, &loop1, "acc");
+//! acc = parts(&acc).walk(acc, acc, &mut Walker::enter(trace, &loop1, "acc"));
 //! let entry2 = acc;
 //! { let i = loop1.index(); acc = add(trace, Operand::Tile(acc), Operand::Tile(x)); }
-//! acc = Carried(acc).leave(trace, &loop1, entry2, "acc");
+//! acc = parts(&acc).walk(entry2, acc, &mut Walker::leave(trace, &loop1, "acc"));
 //! for_end(trace, loop1);
 //! ```
+//!
+//! The variable may be a tile or anything made of tiles: the walk goes over all of them.
 //!
 //! A run-time `if` traces both branches from the same variables and merges what they made.
 
@@ -140,8 +142,8 @@ impl Body {
         for place in carried {
             let entry = self.name("entry", place.ends.first);
             let (target, name) = (&place.expr, place.name());
-            let enter = carry(target, ends, "enter", quote!(&#this, #name));
-            let leave = carry(target, place.ends, "leave", quote!(&#this, #entry, #name));
+            let enter = walk(ends, [target, target], "enter", quote!(&#this, #name));
+            let leave = walk(place.ends, [&parse_quote!(#entry), target], "leave", quote!(&#this, #name));
             enters.extend(quote!(#target = #enter; let #entry = #target;));
             leaves.extend(quote!(#target = #leave;));
         }
@@ -248,7 +250,8 @@ impl Body {
             return quote!({ let #this = #begin; #save #then #swap #otherwise; #other #merge #end; });
         };
         let (first, second, value) = (hidden("__first"), hidden("__second"), hidden("__merged"));
-        let join = carry(&first, Ends::of(&merged), "merge", quote!(&#this, #second, "if"));
+        let sides = [&parse_quote!(#first), &parse_quote!(#second)];
+        let join = walk(Ends::of(&merged), sides, "merge", quote!(&#this, "the value"));
         quote!({
             let #this = #begin;
             #save
@@ -269,7 +272,7 @@ impl Body {
         for place in carried {
             let (target, name, at) = (&place.expr, place.name(), place.ends.first);
             let (before, then) = (self.name("before", at), self.name("then", at));
-            let merge = carry(&then, place.ends, "merge", quote!(&#this, #target, #name));
+            let merge = walk(place.ends, [&parse_quote!(#then), target], "merge", quote!(&#this, #name));
             code.save.extend(quote!(let #before = #target;));
             code.swap.extend(quote!(let #then = #target; #target = #before;));
             code.merge.extend(quote!(#target = #merge;));
@@ -329,12 +332,13 @@ struct Restore {
     merge: TokenStream,
 }
 
-/// `Carried(value).method(trace, arguments)`, shown at these places.
-fn carry(value: &impl ToTokens, ends: Ends, method: &str, arguments: TokenStream) -> TokenStream {
-    let at = ends.first;
-    let method = Ident::new(method, at);
-    let arguments = ends.parenthesize(after_trace(arguments));
-    quote_spanned!(at=> ::quadpair::lang::Carried(#value).#method #arguments)
+/// `parts(&a).walk(a, b, &mut Walker::purpose(trace, arguments))`, shown at these places.
+pub fn walk(ends: Ends, [a, b]: [&Expr; 2], purpose: &str, arguments: TokenStream) -> TokenStream {
+    let (at, trace) = (ends.first, trace());
+    let purpose = Ident::new(purpose, at);
+    let walker = quote_spanned!(at=> &mut ::quadpair::lang::Walker::#purpose(#trace, #arguments));
+    let arguments = ends.parenthesize(quote!(#a, #b, #walker));
+    quote_spanned!(at=> ::quadpair::lang::parts(&#a).walk #arguments)
 }
 
 fn after_trace(arguments: TokenStream) -> TokenStream {

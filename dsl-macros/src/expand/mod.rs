@@ -1,9 +1,10 @@
 //! From items to what rustc compiles.
 //!
 //! `body` rewrites a function body: it walks the author's tree, finds the stage of each expression and replaces the
-//! run-time ones. `call`, `operator`, `control` and `assign` each do one kind of expression. `kernel`, `device` and
-//! `instances` print the items around it.
+//! run-time ones. `call`, `operator`, `control`, `assign` and `region` each do one kind of expression. `kernel`, `device`
+//! and `instances` print the items around it; `aggregate` is the derive.
 
+pub mod aggregate;
 mod assign;
 mod body;
 mod call;
@@ -12,6 +13,7 @@ pub mod device;
 pub mod instances;
 pub mod kernel;
 mod operator;
+mod region;
 
 use proc_macro2::TokenStream;
 use quote::quote;

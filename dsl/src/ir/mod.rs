@@ -3,7 +3,9 @@
 //! The list is flat. A loop is the bracket [`OpKind::For`] … [`OpKind::EndFor`]: right after `For` stand the
 //! [`OpKind::Carry`]s, each giving a loop-carried value its name inside; right before `EndFor` the [`OpKind::Yield`]s, each
 //! giving the next iteration's value and, as its result, the value after the loop. A branch is `If` … `Else` … `EndIf`
-//! with the [`OpKind::Merge`]s right before `EndIf`. A value is defined once, before its uses, and is visible until the
+//! with the [`OpKind::Merge`]s right before `EndIf`. A function of elements, which a reduction, a scan or a map applies, is
+//! `Apply` … `EndApply`: the [`OpKind::Element`]s at its head are its parameters, the [`OpKind::Give`]s at its end what it
+//! gives, and between them is [elementwise](OpKind::is_elementwise) arithmetic on scalars. A value is defined once, before its uses, and is visible until the
 //! bracket that it was defined in closes. Operations run in the order of the list; loads, stores, shared-memory accesses
 //! and barriers keep that order, everything else has no effect but its result.
 //!
@@ -14,7 +16,7 @@ mod op;
 mod text;
 mod verify;
 
-pub use op::{BinaryOp, CompareOp, MAX_ASM_ARGS, Memory, Op, OpKind, Pointer, ReduceOp, TileType, UnaryOp, Value};
+pub use op::{Apply, BinaryOp, CompareOp, MAX_ASM_ARGS, Memory, Op, OpKind, Pointer, TileType, UnaryOp, Value};
 pub(crate) use text::operation;
 pub use verify::VerifyError;
 

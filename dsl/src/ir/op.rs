@@ -125,13 +125,25 @@ pub enum CompareOp {
     Ne,
 }
 
-/// What a reduction combines with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum ReduceOp {
-    Sum,
-    Max,
-    Min,
+/// What a function of elements is applied to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Apply {
+    /// To each element, or to elements side by side.
+    Map,
+    /// To neighbours along an axis until one is left, which the results lack.
+    Reduce {
+        /// The axis.
+        axis: u32,
+        /// Whether neighbours may be exchanged; else the order along the axis is kept.
+        commutative: bool,
+    },
+    /// To what comes before each element along an axis, and the element.
+    Scan {
+        /// The axis.
+        axis: u32,
+        /// Whether the last element comes first.
+        reverse: bool,
+    },
 }
 
 /// What an operation does.
@@ -194,8 +206,15 @@ pub enum OpKind {
     Relabel(Value),
     /// Extents of 1 grown to the result's.
     Broadcast(Value),
-    /// Combines along an axis, which the result lacks.
-    Reduce(ReduceOp, Value, u32),
+    /// Opens a function of elements.
+    Apply(Apply),
+    /// A tile that the function just opened is applied to; the result is an element of it, a scalar. A function that
+    /// combines has them twice: all of the left side, then all of the right side.
+    Element(Value),
+    /// What the function gives, a scalar; the result is the tile of all that it gives.
+    Give(Value),
+    /// Closes a function.
+    EndApply,
     /// The same tile in the result's layout.
     Convert(Value),
     /// Makes shared memory.

@@ -6,7 +6,7 @@ use std::fmt;
 
 use quadpair_layouts::Layout;
 
-use super::{Function, Memory, Op, OpKind, Pointer, TileType, Value};
+use super::{Apply, Function, Memory, Op, OpKind, Pointer, TileType, Value};
 
 impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -14,7 +14,7 @@ impl fmt::Display for Function {
         let mut layouts = Layouts(Vec::new());
         let (mut depth, mut number) = (1, 0);
         for op in &self.ops {
-            if matches!(op.kind, OpKind::EndFor | OpKind::EndIf | OpKind::Else) {
+            if matches!(op.kind, OpKind::EndFor | OpKind::EndIf | OpKind::Else | OpKind::EndApply) {
                 depth -= 1;
             }
             write!(f, "{:indent$}", "", indent = depth * 4)?;
@@ -23,7 +23,7 @@ impl fmt::Display for Function {
                 number += 1;
             }
             writeln!(f, "{}", operation(op))?;
-            if matches!(op.kind, OpKind::For { .. } | OpKind::If(_) | OpKind::Else) {
+            if matches!(op.kind, OpKind::For { .. } | OpKind::If(_) | OpKind::Else | OpKind::Apply(_)) {
                 depth += 1;
             }
         }
@@ -92,9 +92,10 @@ pub(crate) fn operation(op: &Op) -> String {
         OpKind::Store { .. } => named("store"),
         OpKind::Relabel(_) => named("relabel"),
         OpKind::Broadcast(_) => named("broadcast"),
-        OpKind::Reduce(reduce, a, axis) => {
-            format!("reduce {} {} axis {axis}", format!("{reduce:?}").to_lowercase(), v(a))
-        }
+        OpKind::Apply(apply) => applied(apply),
+        OpKind::Element(_) => named("element"),
+        OpKind::Give(_) => named("give"),
+        OpKind::EndApply => "end apply".to_owned(),
         OpKind::Convert(_) => named("convert"),
         OpKind::Allocate(ref place) => format!("allocate {}", memory(place)),
         OpKind::SharedStore(ref place, value) => format!("store {} to {}", v(value), memory(place)),
@@ -112,5 +113,15 @@ pub(crate) fn operation(op: &Op) -> String {
         OpKind::Else => "else".to_owned(),
         OpKind::Merge(..) => named("merge"),
         OpKind::EndIf => "end if".to_owned(),
+    }
+}
+
+fn applied(apply: Apply) -> String {
+    match apply {
+        Apply::Map => "map".to_owned(),
+        Apply::Reduce { axis, commutative: false } => format!("reduce axis {axis}"),
+        Apply::Reduce { axis, commutative: true } => format!("reduce axis {axis} in any order"),
+        Apply::Scan { axis, reverse: false } => format!("scan axis {axis}"),
+        Apply::Scan { axis, reverse: true } => format!("scan axis {axis} from the end"),
     }
 }

@@ -3,12 +3,15 @@
 //! - every operand is a value defined before, in a bracket that is still open;
 //! - brackets match: `For` with `EndFor`, `If` with one `Else` and `EndIf`;
 //! - `Carry` stands at the head of a loop, `Yield` at its end for each `Carry` in order, `Merge` right before `EndIf`;
+//! - `Element` stands at the head of an `Apply`, `Give` at its end, and only elementwise arithmetic on scalars between;
+//! - what a function that combines takes, twice, and gives is one list of types;
 //! - what a loop yields and a branch merges has the type that it came in with;
 //! - operations that give a value have a result type, the others have none.
 
 use thiserror::Error;
 
-use super::{Function, Op, OpKind, Value};
+use super::{Apply, Function, Op, OpKind, Value};
+use crate::element::DType;
 
 /// A fault in a function: which operation, and what is wrong with it.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -31,11 +34,23 @@ struct Open {
     /// Of an `else`: the values of the true side, which only a merge may use.
     other_side: Vec<Value>,
     merged: usize,
+    /// Of a function of elements: what it is applied to.
+    apply: Option<Apply>,
+    elements: Vec<DType>,
 }
 
 impl Open {
     fn new(kind: &'static str, visible: usize) -> Self {
-        Open { kind, visible, carried: Vec::new(), yielded: 0, other_side: Vec::new(), merged: 0 }
+        Open {
+            kind,
+            visible,
+            carried: Vec::new(),
+            yielded: 0,
+            other_side: Vec::new(),
+            merged: 0,
+            apply: None,
+            elements: Vec::new(),
+        }
     }
 }
 
@@ -93,7 +108,13 @@ impl Verifier<'_> {
 
     fn brackets(&mut self, op: &Op) -> Option<String> {
         let visible = self.visible.len();
+        if self.open.last().is_some_and(|open| open.apply.is_some()) {
+            return self.of_a_function(op);
+        }
         match op.kind {
+            OpKind::Apply(apply) => self.open.push(Open { apply: Some(apply), ..Open::new("apply", visible) }),
+            OpKind::Element(_) | OpKind::Give(_) => return Some("outside a function of elements".to_owned()),
+            OpKind::EndApply => return self.close("apply"),
             OpKind::For { .. } => self.open.push(Open::new("for", visible)),
             OpKind::If(_) => self.open.push(Open::new("if", visible)),
             OpKind::Carry(_) => return self.carry(),
@@ -105,6 +126,31 @@ impl Verifier<'_> {
             _ => {}
         }
         None
+    }
+
+    /// An operation inside a function of elements.
+    fn of_a_function(&mut self, op: &Op) -> Option<String> {
+        let open = self.open.last_mut()?;
+        let given = |value| self.function.type_of(value).dtype;
+        match op.kind {
+            OpKind::Element(of) if open.merged == 0 && open.visible + open.elements.len() == self.visible.len() => {
+                open.elements.push(given(of));
+                None
+            }
+            OpKind::Give(value) => {
+                let wanted = open.elements.get(open.merged).copied();
+                open.merged += 1;
+                let same = open.apply == Some(Apply::Map) || wanted == Some(given(value));
+                (!same).then(|| format!("v{} is given where the operand is of another type", value.index()))
+            }
+            OpKind::EndApply if open.apply == Some(Apply::Map) || open.elements.len() == 2 * open.merged => {
+                self.close("apply")
+            }
+            OpKind::EndApply => Some("the function takes and gives different numbers of values".to_owned()),
+            _ if open.merged > 0 => Some("stands behind what the function gives".to_owned()),
+            _ if op.kind.is_elementwise() && op.result.is_some_and(|ty| ty.layout.is_none()) => None,
+            _ => Some("is no arithmetic on elements, inside a function of elements".to_owned()),
+        }
     }
 
     fn carry(&mut self) -> Option<String> {
@@ -186,14 +232,17 @@ impl OpKind {
             | OpKind::Barrier
             | OpKind::EndFor
             | OpKind::Else
-            | OpKind::EndIf => Vec::new(),
+            | OpKind::EndIf
+            | OpKind::Apply(_)
+            | OpKind::EndApply => Vec::new(),
             OpKind::Splat(a)
             | OpKind::Unary(_, a)
             | OpKind::Cast(a)
             | OpKind::MultipleOf(a, _)
             | OpKind::Relabel(a)
             | OpKind::Broadcast(a)
-            | OpKind::Reduce(_, a, _)
+            | OpKind::Element(a)
+            | OpKind::Give(a)
             | OpKind::Convert(a)
             | OpKind::Assert(a, _)
             | OpKind::Carry(a)
@@ -228,6 +277,27 @@ impl OpKind {
                 | OpKind::If(_)
                 | OpKind::Else
                 | OpKind::EndIf
+                | OpKind::Apply(_)
+                | OpKind::EndApply
+        )
+    }
+
+    /// Whether its result is made of its operands' elements, one by one, and of nothing else.
+    pub const fn is_elementwise(&self) -> bool {
+        matches!(
+            self,
+            OpKind::Integer(_)
+                | OpKind::Float(_)
+                | OpKind::ProgramId(_)
+                | OpKind::NumPrograms(_)
+                | OpKind::Unary(..)
+                | OpKind::Binary(..)
+                | OpKind::Compare(..)
+                | OpKind::Select(..)
+                | OpKind::Fma(..)
+                | OpKind::Cast(_)
+                | OpKind::MultipleOf(..)
+                | OpKind::Asm { .. }
         )
     }
 }

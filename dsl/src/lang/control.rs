@@ -1,4 +1,6 @@
 //! Run-time loops and branches: what the macros make of `for` and `if`.
+//!
+//! What a loop carries and a branch merges is in [`aggregate`](super::aggregate).
 
 use crate::element::DType;
 use crate::ir::{OpKind, TileType};
@@ -77,84 +79,4 @@ pub const fn if_else(trace: &mut Trace<'_>, _branch: &Branch) {
 #[track_caller]
 pub const fn if_end(trace: &mut Trace<'_>, _branch: Branch) {
     trace.effect(OpKind::EndIf);
-}
-
-/// A local variable that a loop or branch assigns: a tile, or an array of tiles.
-#[derive(Clone, Copy, Debug)]
-pub struct Carried<T>(pub T);
-
-impl Carried<Tile> {
-    /// The variable inside the loop.
-    #[track_caller]
-    pub const fn enter(self, trace: &mut Trace<'_>, _loop: &Loop, _name: &str) -> Tile {
-        trace.emit(OpKind::Carry(self.0.value), self.0.ty)
-    }
-
-    /// The variable after the loop; at the end of each iteration it must have the type it came in with.
-    #[track_caller]
-    pub const fn leave(self, trace: &mut Trace<'_>, _loop: &Loop, entry: Tile, name: &str) -> Tile {
-        same_type(trace, "for", name, ["before the loop", "at the end of its body"], &entry, &self.0);
-        trace.emit(OpKind::Yield { carried: entry.value, next: self.0.value }, entry.ty)
-    }
-
-    /// The variable after a branch, given its value from the other side.
-    #[track_caller]
-    pub const fn merge(self, trace: &mut Trace<'_>, _branch: &Branch, other: Tile, name: &str) -> Tile {
-        same_type(trace, "if", name, ["where the condition holds", "where it does not"], &self.0, &other);
-        trace.emit(OpKind::Merge(self.0.value, other.value), self.0.ty)
-    }
-}
-
-impl<const N: usize> Carried<[Tile; N]> {
-    /// The variables inside the loop.
-    #[track_caller]
-    pub const fn enter(self, trace: &mut Trace<'_>, of: &Loop, name: &str) -> [Tile; N] {
-        let mut tiles = self.0;
-        let mut i = 0;
-        while i < N {
-            tiles[i] = Carried(tiles[i]).enter(trace, of, name);
-            i += 1;
-        }
-        tiles
-    }
-
-    /// The variables after the loop.
-    #[track_caller]
-    pub const fn leave(self, trace: &mut Trace<'_>, of: &Loop, entry: [Tile; N], name: &str) -> [Tile; N] {
-        let mut tiles = self.0;
-        let mut i = 0;
-        while i < N {
-            tiles[i] = Carried(tiles[i]).leave(trace, of, entry[i], name);
-            i += 1;
-        }
-        tiles
-    }
-
-    /// The variables after a branch.
-    #[track_caller]
-    pub const fn merge(self, trace: &mut Trace<'_>, of: &Branch, other: [Tile; N], name: &str) -> [Tile; N] {
-        let mut tiles = self.0;
-        let mut i = 0;
-        while i < N {
-            tiles[i] = Carried(tiles[i]).merge(trace, of, other[i], name);
-            i += 1;
-        }
-        tiles
-    }
-}
-
-#[track_caller]
-const fn same_type(trace: &mut Trace<'_>, op: &str, name: &str, places: [&str; 2], a: &Tile, b: &Tile) {
-    // The macro calls the value of the whole branch `if`.
-    let text = match name.as_bytes() {
-        b"if" => text(op).push("the value"),
-        _ => text(op).push("`").push(name).push("`"),
-    };
-    if !a.ty.dtype.is(b.ty.dtype) || a.ty.is_pointer() != b.ty.is_pointer() || a.is_scalar() != b.is_scalar() {
-        let text = describe(text.push(" is "), a).push(" ").push(places[0]).push(" and ");
-        trace.fail(describe(text, b).push(" ").push(places[1]).push("; convert it with `as`"));
-    } else if !a.is_scalar() && !a.layout().same_tile(&b.layout()) {
-        let text = text.push(" has one layout ").push(places[0]).push(" and another ").push(places[1]).push(": ");
-        trace.fail(text.difference(&a.layout(), &b.layout()).push("; convert it with convert_layout"));
-    }
 }

@@ -9,15 +9,18 @@
 //! instance and the recording that the backend lowers: a broken typing rule fails `cargo check` at the author's
 //! expression, and an instance made at run time gets the same words as a [`TraceError`].
 
+pub mod aggregate;
+mod along;
 pub mod control;
 mod operand;
 pub mod operators;
 mod ops;
+pub mod region;
 mod shared;
 mod tile;
 mod trace;
 
-pub use control::Carried;
+pub use aggregate::{Aggregate, Walker, parts};
 pub use operand::{Lift, Operand};
 pub use ops::*;
 pub use shared::{Shared, barrier, shared};

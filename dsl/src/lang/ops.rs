@@ -3,7 +3,7 @@
 use quadpair_layouts::{ConversionKind, Error, Layout, Text, convert, typing};
 
 use crate::element::{DType, Element};
-use crate::ir::{BinaryOp, MAX_ASM_ARGS, OpKind, Pointer, ReduceOp, TileType, UnaryOp};
+use crate::ir::{BinaryOp, MAX_ASM_ARGS, OpKind, Pointer, TileType, UnaryOp};
 use crate::lang::operators::{both, common_layout};
 use crate::lang::{Operand, Tile, Trace};
 
@@ -428,37 +428,6 @@ impl Tile {
         trace.emit(OpKind::Broadcast(self.value), self.ty.with_layout(Some(layout)))
     }
 
-    /// The sum along an axis, which the result lacks.
-    #[track_caller]
-    pub const fn reduce_sum(self, trace: &mut Trace<'_>, axis: usize) -> Tile {
-        self.reduce(trace, "reduce_sum", ReduceOp::Sum, axis)
-    }
-
-    /// The largest along an axis, which the result lacks.
-    #[track_caller]
-    pub const fn reduce_max(self, trace: &mut Trace<'_>, axis: usize) -> Tile {
-        self.reduce(trace, "reduce_max", ReduceOp::Max, axis)
-    }
-
-    /// The smallest along an axis, which the result lacks.
-    #[track_caller]
-    pub const fn reduce_min(self, trace: &mut Trace<'_>, axis: usize) -> Tile {
-        self.reduce(trace, "reduce_min", ReduceOp::Min, axis)
-    }
-
-    #[track_caller]
-    const fn reduce(self, trace: &mut Trace<'_>, name: &str, op: ReduceOp, axis: usize) -> Tile {
-        let layout = self.tiled(trace, name);
-        if self.ty.is_pointer() || matches!(self.ty.dtype, DType::Bool) {
-            trace.fail(describe(text(name).push("numbers are wanted, this is "), &self).push("; convert it with `as`"));
-        }
-        let answer = typing::reduce(&layout, axis);
-        let layout = trace.rule(name, answer, layout);
-        // What is left of a tile of rank 1 is a scalar, which every thread has.
-        let layout = if layout.shape().rank() == 0 { None } else { Some(layout) };
-        trace.emit(OpKind::Reduce(op, self.value, axis as u32), self.ty.with_layout(layout))
-    }
-
     /// The same tile in another layout, at whatever cost.
     #[track_caller]
     pub const fn convert_layout(self, trace: &mut Trace<'_>, layout: Layout) -> Tile {
@@ -490,7 +459,7 @@ impl Tile {
 
     /// The layout, for an operation that has no meaning on scalars.
     #[track_caller]
-    const fn tiled(&self, trace: &mut Trace<'_>, op: &str) -> Layout {
+    pub(crate) const fn tiled(&self, trace: &mut Trace<'_>, op: &str) -> Layout {
         if self.is_scalar() {
             trace.fail(describe(text(op).push("a tile is wanted, this is a scalar "), self));
         }

@@ -7,6 +7,7 @@ use quadpair_layouts::{Error, Layout, Text};
 use crate::element::{DType, Element};
 use crate::ir::{Op, OpKind, Pointer, TileType, Value};
 use crate::lang::Tile;
+use crate::lang::region::not_arithmetic;
 
 /// The kernel under construction. Kernels don't name it: the macros pass it along.
 pub struct Trace<'a> {
@@ -18,6 +19,8 @@ pub struct Trace<'a> {
     allocations: u32,
     warps: Option<usize>,
     strict: bool,
+    /// Whose function of elements is being traced.
+    function: Option<&'static str>,
     fault: Option<Broken>,
 }
 
@@ -57,7 +60,18 @@ impl<'a> Trace<'a> {
     /// A trace that keeps the first `ops.len()` operations and counts all.
     pub(crate) const fn new(name: &'static str, ops: &'a mut [Op]) -> Self {
         let (count, values, parameters, allocations) = (0, 0, 0, 0);
-        Trace { name, ops, count, values, parameters, allocations, warps: None, strict: false, fault: None }
+        Trace {
+            name,
+            ops,
+            count,
+            values,
+            parameters,
+            allocations,
+            warps: None,
+            strict: false,
+            function: None,
+            fault: None,
+        }
     }
 
     /// A trace that keeps nothing and panics at the first broken rule, for constant evaluation.
@@ -103,6 +117,7 @@ impl<'a> Trace<'a> {
     /// Records an operation with a result.
     #[track_caller]
     pub(crate) const fn emit(&mut self, kind: OpKind, ty: TileType) -> Tile {
+        self.fits_a_function(&kind, &ty);
         if self.fault.is_some() {
             return Tile { value: Value(0), ty };
         }
@@ -118,8 +133,35 @@ impl<'a> Trace<'a> {
     /// Records an operation with no result.
     #[track_caller]
     pub(crate) const fn effect(&mut self, kind: OpKind) {
+        self.fits_a_function(&kind, &TileType::scalar(DType::Bool));
         if self.fault.is_none() {
             self.keep(Op { kind, result: None, at: Location::caller() });
+        }
+    }
+
+    /// Enters the function of this operation: until it ends there is only arithmetic on elements.
+    pub(crate) const fn enter_function(&mut self, of: &'static str) {
+        self.function = Some(of);
+    }
+
+    /// Leaves the function.
+    pub(crate) const fn leave_function(&mut self) {
+        self.function = None;
+    }
+
+    #[track_caller]
+    const fn fits_a_function(&mut self, kind: &OpKind, ty: &TileType) {
+        let Some(of) = self.function else { return };
+        let text = Text::new(of).push(": ");
+        if matches!(kind, OpKind::Element(_) | OpKind::Give(_)) {
+            return;
+        }
+        if !kind.is_elementwise() {
+            self.fail(text.push("its function is arithmetic on elements; ").push(not_arithmetic(kind)));
+        } else if let Some(layout) = &ty.layout {
+            let text = text.push("its function is arithmetic on elements, this is a tile ").push(ty.dtype.name());
+            let text = text.push(" ").shape(&layout.shape());
+            self.fail(text.push("; make the tile an operand, and the function takes its elements"));
         }
     }
 

@@ -8,16 +8,20 @@
 //! There is one file for a family of operations; `Lowering::operation` is the only place that dispatches.
 
 mod access;
+mod apply;
 mod assembly;
+mod axis;
 mod control;
 mod convert;
 mod emit;
+mod exchange;
 mod global;
 mod linear;
 mod num;
 mod product;
 mod reduce;
 mod scalar;
+mod scan;
 mod shared;
 
 use std::collections::HashMap;
@@ -138,6 +142,8 @@ struct Lowering<'f> {
     scratch: u32,
     scratch_used: bool,
     open: Vec<control::Bracket>,
+    /// Where the function of elements begins that is being passed: it is lowered at its end.
+    passed: Option<usize>,
     position: usize,
     /// What is taken to divide each carried value: at first whatever divides it before the loop. Where the loop breaks
     /// that, lowering begins again with what it keeps.
@@ -160,6 +166,7 @@ impl<'f> Lowering<'f> {
             scratch: 0,
             scratch_used: false,
             open: Vec::new(),
+            passed: None,
             position: 0,
             divisors,
             divisors_hold: true,
@@ -169,6 +176,12 @@ impl<'f> Lowering<'f> {
     fn operation(&mut self, op: &Op) -> Result<(), LowerError> {
         let ty = op.result.unwrap_or(TileType::scalar(crate::element::DType::Bool));
         match op.kind {
+            OpKind::Apply(_) => self.passed = Some(self.position),
+            OpKind::EndApply => {
+                let first = self.passed.take().expect("the verifier matches brackets");
+                self.end_apply(first)?;
+            }
+            _ if self.passed.is_some() => {}
             OpKind::None => {}
             OpKind::Parameter { name, index } => self.parameter(name, index, &ty),
             OpKind::Integer(value) if ty.dtype == crate::element::DType::Bool => {
@@ -207,7 +220,9 @@ impl<'f> Lowering<'f> {
             }
             OpKind::Load { pointer, mask, other } => self.load(pointer, mask, other, &ty),
             OpKind::Store { pointer, value, mask } => self.store(pointer, value, mask),
-            OpKind::Reduce(reduce, a, axis) => self.reduce(reduce, a, axis as usize, &ty),
+            OpKind::Element(_) | OpKind::Give(_) => {
+                unreachable!("the verifier keeps them inside functions of elements")
+            }
             OpKind::Convert(a) => self.convert(a, &ty),
             OpKind::Allocate(memory) => self.allocate(&memory),
             OpKind::SharedStore(memory, value) => self.shared_store(&memory, value),

@@ -106,6 +106,17 @@ impl SharedLayout {
         self
     }
 
+    /// Whether both send every element to the same place.
+    pub const fn equals(&self, other: &SharedLayout) -> bool {
+        let mut same = self.shape.equals(&other.shape) && self.constant == other.constant && self.size == other.size;
+        let mut i = 0;
+        while same && i < self.shape.bits() {
+            same = self.columns[i] == other.columns[i];
+            i += 1;
+        }
+        same && self.fault.is_none() && other.fault.is_none()
+    }
+
     /// The view's extents.
     pub const fn shape(&self) -> Shape {
         self.shape
