@@ -48,7 +48,7 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// Turns a function into one that kernels can call.
 ///
 /// Parameters are run-time values (`Tile`, `Shared`, arrays, tuples and structs of them) unless marked `#[comptime]`;
-/// `self` is comptime. The function becomes `const` and takes the kernel under construction first, which calls inside
+/// `self` is comptime. So is what `#[comptime] let` binds: a comptime field of a run-time struct. The function becomes `const` and takes the kernel under construction first, which calls inside
 /// kernels pass by themselves.
 #[proc_macro_attribute]
 pub fn device(attribute: TokenStream, item: TokenStream) -> TokenStream {

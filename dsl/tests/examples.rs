@@ -7,6 +7,10 @@ use std::error::Error;
 mod row_softmax;
 
 #[allow(dead_code)]
+#[path = "../examples/recurrence.rs"]
+mod recurrence;
+
+#[allow(dead_code)]
 #[path = "../examples/seed_matmul.rs"]
 mod seed_matmul;
 
@@ -20,5 +24,11 @@ fn row_softmax_is_right() -> Result<(), Box<dyn Error>> {
 fn seed_matmul_is_right() -> Result<(), Box<dyn Error>> {
     let ways: Vec<u32> = seed_matmul::check()?.iter().map(seed_matmul::Run::conflicts).collect();
     assert_eq!(ways, [1, 8, 1, 16]);
+    Ok(())
+}
+
+#[test]
+fn recurrence_is_right() -> Result<(), Box<dyn Error>> {
+    assert_eq!(recurrence::check()?.len(), 4);
     Ok(())
 }

@@ -106,7 +106,11 @@ impl Body {
             self.bind(&local.pat, None, Number::Unknown);
             return Info::COMPTIME;
         };
-        let info = self.expr(&mut init.expr);
+        // Parts of run-time structs can be comptime, which syntax cannot see: the author says so, and it is plain Rust.
+        let info = match crate::parse::take_comptime(&mut local.attrs) {
+            true => Info::COMPTIME,
+            false => self.expr(&mut init.expr),
+        };
         if let Some((_, diverge)) = &mut init.diverge {
             self.expr_for(diverge, Use::Effect);
         }

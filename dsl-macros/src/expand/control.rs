@@ -8,10 +8,11 @@
 //! for i in 0..n { acc = acc + x; }
 //!
 //! let loop1 = for_begin(trace, Operand::Int(0), Operand::Tile(n), Operand::Int(1));
-//! acc = parts(&acc).walk(acc, acc, &mut Walker::enter(trace, &loop1, "acc"));
-//! let entry2 = acc;
+//! let parts2 = parts(&acc);
+//! acc = parts2.walk(acc, acc, &mut Walker::enter(trace, &loop1, "acc"));
+//! let entry3 = acc;
 //! { let i = loop1.index(); acc = add(trace, Operand::Tile(acc), Operand::Tile(x)); }
-//! acc = parts(&acc).walk(entry2, acc, &mut Walker::leave(trace, &loop1, "acc"));
+//! acc = parts2.walk(entry3, acc, &mut Walker::leave(trace, &loop1, "acc"));
 //! for_end(trace, loop1);
 //! ```
 //!
@@ -141,10 +142,11 @@ impl Body {
         let (mut enters, mut leaves) = (TokenStream::new(), TokenStream::new());
         for place in carried {
             let entry = self.name("entry", place.ends.first);
-            let (target, name) = (&place.expr, place.name());
-            let enter = walk(ends, [target, target], "enter", quote!(&#this, #name));
-            let leave = walk(place.ends, [&parse_quote!(#entry), target], "leave", quote!(&#this, #name));
-            enters.extend(quote!(#target = #enter; let #entry = #target;));
+            let (target, name, at) = (&place.expr, place.name(), place.ends);
+            let (parts, find) = self.find_parts(at, target);
+            let enter = walk(&parts, ends, [target, target], "enter", quote!(&#this, #name));
+            let leave = walk(&parts, at, [&parse_quote!(#entry), target], "leave", quote!(&#this, #name));
+            enters.extend(quote!(#find #target = #enter; let #entry = #target;));
             leaves.extend(quote!(#target = #leave;));
         }
         quote!({
@@ -250,8 +252,9 @@ impl Body {
             return quote!({ let #this = #begin; #save #then #swap #otherwise; #other #merge #end; });
         };
         let (first, second, value) = (hidden("__first"), hidden("__second"), hidden("__merged"));
-        let sides = [&parse_quote!(#first), &parse_quote!(#second)];
-        let join = walk(Ends::of(&merged), sides, "merge", quote!(&#this, "the value"));
+        let (ends, sides) = (Ends::of(&merged), [&parse_quote!(#first), &parse_quote!(#second)]);
+        let (parts, find) = self.find_parts(ends, sides[0]);
+        let join = walk(&parts, ends, sides, "merge", quote!(&#this, ""));
         quote!({
             let #this = #begin;
             #save
@@ -260,6 +263,7 @@ impl Body {
             #otherwise;
             let #second = #other;
             #merge
+            #find
             let #value = #join;
             #end;
             #value
@@ -272,12 +276,20 @@ impl Body {
         for place in carried {
             let (target, name, at) = (&place.expr, place.name(), place.ends.first);
             let (before, then) = (self.name("before", at), self.name("then", at));
-            let merge = walk(place.ends, [&parse_quote!(#then), target], "merge", quote!(&#this, #name));
-            code.save.extend(quote!(let #before = #target;));
+            let (parts, find) = self.find_parts(place.ends, target);
+            let merge = walk(&parts, place.ends, [&parse_quote!(#then), target], "merge", quote!(&#this, #name));
+            code.save.extend(quote!(#find let #before = #target;));
             code.swap.extend(quote!(let #then = #target; #target = #before;));
             code.merge.extend(quote!(#target = #merge;));
         }
         code
+    }
+
+    /// A name for what has the walk over a value's parts, and the statement that finds it.
+    pub fn find_parts(&mut self, ends: Ends, of: &Expr) -> (Ident, TokenStream) {
+        let name = self.name("parts", ends.first);
+        let find = ends.call(&["parts"], quote_spanned!(ends.first=> &#of));
+        (name.clone(), quote!(let #name = #find;))
     }
 
     /// `let` in a condition: the pattern's names live in the branch.
@@ -332,13 +344,13 @@ struct Restore {
     merge: TokenStream,
 }
 
-/// `parts(&a).walk(a, b, &mut Walker::purpose(trace, arguments))`, shown at these places.
-pub fn walk(ends: Ends, [a, b]: [&Expr; 2], purpose: &str, arguments: TokenStream) -> TokenStream {
+/// `parts.walk(a, b, &mut Walker::purpose(trace, arguments))`, shown at these places.
+pub fn walk(parts: &Ident, ends: Ends, [a, b]: [&Expr; 2], purpose: &str, arguments: TokenStream) -> TokenStream {
     let (at, trace) = (ends.first, trace());
-    let purpose = Ident::new(purpose, at);
+    let (purpose, parts) = (Ident::new(purpose, at), Ident::new(&parts.to_string(), at));
     let walker = quote_spanned!(at=> &mut ::quadpair::lang::Walker::#purpose(#trace, #arguments));
     let arguments = ends.parenthesize(quote!(#a, #b, #walker));
-    quote_spanned!(at=> ::quadpair::lang::parts(&#a).walk #arguments)
+    quote_spanned!(at=> #parts.walk #arguments)
 }
 
 fn after_trace(arguments: TokenStream) -> TokenStream {

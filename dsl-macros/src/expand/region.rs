@@ -6,12 +6,13 @@
 //! ```text
 //! let operand1 = x;
 //! let mut function2 = region::reduce(trace, 1);
-//! let a = parts(&operand1).walk(operand1, operand1, &mut Walker::elements(trace, &mut function2));
-//! let b = parts(&operand1).walk(operand1, operand1, &mut Walker::elements(trace, &mut function2));
-//! let given3 = mul(trace, Operand::Tile(a), Operand::Tile(b));
-//! let result4 = parts(&operand1).walk(operand1, given3, &mut Walker::give(trace, &function2));
+//! let parts3 = parts(&operand1);
+//! let a = parts3.walk(operand1, operand1, &mut Walker::elements(trace, &mut function2));
+//! let b = parts3.walk(operand1, operand1, &mut Walker::elements(trace, &mut function2));
+//! let given4 = mul(trace, Operand::Tile(a), Operand::Tile(b));
+//! let result5 = parts3.walk(operand1, given4, &mut Walker::give(trace, &function2));
 //! region::end(trace, function2);
-//! result4
+//! result5
 //! ```
 //!
 //! The path of a device function stands for the closure that calls it.
@@ -26,7 +27,7 @@ use super::call::Call;
 use super::control::walk;
 use crate::binding::{Number, Stage};
 use crate::errors;
-use crate::spans::Ends;
+use crate::spans::{Ends, trace};
 use crate::tables::Taker;
 
 /// A call that takes a function, taken apart.
@@ -62,65 +63,81 @@ impl Body {
         let function = arguments.pop()?.clone();
         let operand = arguments.remove(0);
         let taking = Taking { taker, name, operand, rest: arguments, function: &function, ends };
-        let (code, info) = self.with_function(taking)?;
+        let Some(code) = self.with_function(taking) else { return Some(Info::WRONG) };
         *expr = Expr::Verbatim(code);
-        Some(info)
+        Some(Info::TRACED)
     }
 
-    fn with_function(&mut self, taking: Taking<'_>) -> Option<(TokenStream, Info)> {
+    /// The code of such a call, unless something is wrong with it.
+    fn with_function(&mut self, taking: Taking<'_>) -> Option<TokenStream> {
         let Taking { taker, name, operand, rest, function, ends } = taking;
-        let members = match without_parentheses(operand) {
-            Expr::Tuple(tuple) => tuple.elems.len(),
-            _ => 1,
-        };
-        let closure = as_closure(function, taker, members);
+        let closure = as_closure(function, taker, operand);
+        let of = Ends::of(operand);
         if !self.expr(operand).is_run_time() {
             self.errors.at(&name, errors::nothing_at_run_time(&name));
-            return Some((TokenStream::new(), Info::WRONG));
+            return None;
         }
+        let begin = self.begin_function(&name, rest, ends);
+        let traced = self.closure(&closure, taker, &name)?;
+        let operand_name = self.name("operand", ends.first);
+        let (parts, find) = self.find_parts(of, &parse_quote!(#operand_name));
+        let code = self.between(taker, (&operand_name, &parts), begin, traced, ends);
+        Some(quote!({ let #operand_name = #operand; #find #code }))
+    }
+
+    fn begin_function(&mut self, name: &Ident, arguments: Vec<&mut Expr>, ends: Ends) -> TokenStream {
         let mut begin = Call::new(ends);
-        for argument in rest {
+        for argument in arguments {
             let own = Ends::of(argument);
             let info = self.expr(argument);
             self.plain(&mut begin, argument, info, own);
         }
-        let begin = begin.function(&["region", &name.to_string()]);
-        let [operands, this, given, result] =
-            ["operand", "function", "given", "result"].map(|k| self.name(k, ends.first));
-        let Some((patterns, body)) = self.closure(&closure, taker, &name) else {
-            return Some((TokenStream::new(), Info::WRONG));
+        begin.function(&["region", &name.to_string()])
+    }
+
+    /// What stands between a function's opening and its end, and both: a block's statements.
+    fn between(
+        &mut self,
+        taker: Taker,
+        (operand, parts): (&Ident, &Ident),
+        begin: TokenStream,
+        traced: Traced,
+        ends: Ends,
+    ) -> TokenStream {
+        let [this, given, result] = ["function", "given", "result"].map(|kind| self.name(kind, ends.first));
+        let (operand, given_value): (Expr, Expr) = (parse_quote!(#operand), parse_quote!(#given));
+        let elements: TokenStream = traced
+            .patterns
+            .iter()
+            .map(|pattern| {
+                let of = walk(parts, Ends::of(pattern), [&operand, &operand], "elements", quote!(&mut #this));
+                quote!(let #pattern = #of;)
+            })
+            .collect();
+        // A function that combines gives what its operand is.
+        let (first, (parts, find)) = match taker.combines {
+            true => (&operand, (parts.clone(), TokenStream::new())),
+            false => (&given_value, self.find_parts(traced.ends, &given_value)),
         };
-        let operand_name: Expr = parse_quote!(#operands);
-        let elements = patterns.iter().map(|pattern| {
-            let of = walk(Ends::of(pattern), [&operand_name, &operand_name], "elements", quote!(&mut #this));
-            quote!(let #pattern = #of;)
-        });
-        let given_name: Expr = parse_quote!(#given);
-        let first = if taker.combines { &operand_name } else { &given_name };
-        let give = walk(Ends::of(&closure.body), [first, &given_name], "give", quote!(&#this));
-        let elements: TokenStream = elements.collect();
-        let trace = crate::spans::trace();
+        let give = walk(&parts, traced.ends, [first, &given_value], "give", quote!(&#this));
+        let (body, trace) = (traced.body, trace());
         let end = ends.call(&["region", "end"], quote!(#trace, #this));
-        let code = quote!({
-            let #operands = #operand;
+        quote! {
             let mut #this = #begin;
             #elements
             let #given = #body;
+            #find
             let #result = #give;
             #end;
             #result
-        });
-        Some((code, Info::TRACED))
+        }
     }
 
-    /// The patterns of a function's parameters, one an aggregate, and its rewritten body.
-    fn closure(&mut self, closure: &ExprClosure, taker: Taker, name: &Ident) -> Option<(Vec<Pat>, TokenStream)> {
-        let patterns = match parameters(closure, taker) {
-            Some(patterns) => patterns,
-            None => {
-                self.errors.at(&closure.inputs, errors::parameters(name, taker.parameters));
-                return None;
-            }
+    /// Rewrites a function's body.
+    fn closure(&mut self, closure: &ExprClosure, taker: Taker, name: &Ident) -> Option<Traced> {
+        let Some(patterns) = parameters(closure, taker) else {
+            self.errors.at(&closure.inputs_begin, errors::parameters(name, taker.parameters));
+            return None;
         };
         self.scopes.push();
         self.scopes.enter_run_time("function of elements");
@@ -134,22 +151,36 @@ impl Body {
         }
         self.scopes.pop();
         let body = without_parentheses(&body).to_token_stream();
-        Some(match &closure.output {
-            ReturnType::Type(_, ty) => (patterns, quote!({ let given: #ty = #body; given })),
-            ReturnType::Default => (patterns, body),
-        })
+        let body = match &closure.output {
+            ReturnType::Type(_, ty) => quote!({ let given: #ty = #body; given }),
+            ReturnType::Default => body,
+        };
+        Some(Traced { patterns, body, ends: Ends::of(&closure.body) })
     }
+}
+
+/// A function of elements that has been rewritten.
+struct Traced {
+    /// One an aggregate that it takes.
+    patterns: Vec<Pat>,
+    body: TokenStream,
+    /// Where the body stands.
+    ends: Ends,
 }
 
 fn is_function(expr: &Expr) -> bool {
     matches!(without_parentheses(expr), Expr::Closure(_) | Expr::Path(_))
 }
 
-/// The function as a closure: a path stands for the closure that calls it.
-fn as_closure(function: &Expr, taker: Taker, members: usize) -> ExprClosure {
+/// The function as a closure: a path stands for the closure that calls it, a map's with the members of a tuple.
+fn as_closure(function: &Expr, taker: Taker, operand: &Expr) -> ExprClosure {
     if let Expr::Closure(closure) = without_parentheses(function) {
         return closure.clone();
     }
+    let members = match without_parentheses(operand) {
+        Expr::Tuple(tuple) => tuple.elems.len(),
+        _ => 1,
+    };
     let at = Ends::of(function).first;
     let count = if taker.combines { taker.parameters } else { members };
     let names: Vec<Ident> = (0..count).map(|i| Ident::new(&format!("__element{i}"), at)).collect();

@@ -31,7 +31,8 @@
 //!
 //! A [`Tile`], a [`Shared`] view, arrays and tuples of tiles are aggregates; `#[derive(Aggregate)]` makes one of a struct of
 //! aggregates. Comptime parts (numbers, truth values, layouts) are allowed and stay what they are: a loop that is traced
-//! once cannot change them.
+//! once cannot change them. `#[comptime] let width = state.width;` says that a part is comptime. Some fields get other values
+//! by Rust's own syntax: `State { max, ..state }`.
 //!
 //! Whatever is done with an aggregate is one walk over its tiles: a [`Walker`] says what happens to each. Rust has no
 //! `const` methods of traits, so a type says by [`Aggregate::Parts`] which type has the walk as a method of its own:
@@ -143,11 +144,11 @@ impl<'w, 't> Walker<'w, 't> {
         match &mut self.purpose {
             Purpose::Enter => self.trace.emit(OpKind::Carry(tile.value), tile.ty),
             Purpose::Leave => {
-                self.same_type("for", "enters the loop", &tile, "leaves its body", &other);
+                self.same_type("for", ["before the loop", "at the end of its body"], &tile, &other);
                 self.trace.emit(OpKind::Yield { carried: tile.value, next: other.value }, tile.ty)
             }
             Purpose::Merge => {
-                self.same_type("if", "is one type on the true side", &tile, "and another on the false side", &other);
+                self.same_type("if", ["where the condition holds", "where it does not"], &tile, &other);
                 self.trace.emit(OpKind::Merge(tile.value, other.value), tile.ty)
             }
             Purpose::Elements(function) => function.element(self.trace, tile),
@@ -156,13 +157,13 @@ impl<'w, 't> Walker<'w, 't> {
     }
 
     #[track_caller]
-    const fn same_type(&mut self, op: &str, at_first: &str, a: &Tile, then: &str, b: &Tile) {
+    const fn same_type(&mut self, op: &str, places: [&str; 2], a: &Tile, b: &Tile) {
         if !a.ty.dtype.is(b.ty.dtype) || a.ty.is_pointer() != b.ty.is_pointer() || a.is_scalar() != b.is_scalar() {
-            let text = describe(self.named(op).push(at_first).push(" as "), a);
-            self.trace.fail(describe(text.push(" ").push(then).push(" as "), b));
+            let text = describe(self.named(op).push(" is "), a).push(" ").push(places[0]).push(" and ");
+            self.trace.fail(describe(text, b).push(" ").push(places[1]).push("; convert it with `as`"));
         } else if !a.is_scalar() && !a.layout().same_tile(&b.layout()) {
-            let text = self.named(op).push(at_first).push(" ").push(then).push(" in another layout: ");
-            let text = text.difference(&a.layout(), &b.layout());
+            let text = self.named(op).push(" has one layout ").push(places[0]).push(" and another ").push(places[1]);
+            let text = text.push(": ").difference(&a.layout(), &b.layout());
             self.trace.fail(text.push("; convert it with convert_layout"));
         }
     }
@@ -170,27 +171,26 @@ impl<'w, 't> Walker<'w, 't> {
     /// A comptime part, which must be the same in both.
     #[track_caller]
     const fn comptime(&mut self, same: bool) {
-        match self.purpose {
-            Purpose::Leave if !same => {
-                let text = self.named("for").push("is comptime and changes in the loop, which is traced once");
-                self.trace.fail(text);
-            }
-            Purpose::Merge if !same => {
-                let text = self.named("if").push("is comptime and differs between the sides of the branch");
-                self.trace.fail(text);
-            }
-            _ => {}
-        }
+        let (op, what) = match self.purpose {
+            Purpose::Leave if !same => ("for", " is comptime and changes in the body, which is traced once"),
+            Purpose::Merge if !same => ("if", " is comptime and differs between the sides"),
+            _ => return,
+        };
+        let text = self.named(op).push(what).push("; make it a run-time value with `scalar(..)`");
+        self.trace.fail(text);
     }
 
-    /// Where the walk is, in a message: "for: `state.max` ".
+    /// Where the walk is, in a message: "for: `state.max`".
     const fn named(&self, op: &str) -> Text {
-        let (mut named, mut i) = (text(op).push("`").push(self.names[0]), 1);
+        // The value of a branch has no name of its own.
+        let value = self.names[0].is_empty();
+        let named = if value { "the value" } else { self.names[0] };
+        let (mut text, mut i) = (text(op).push(if value { "" } else { "`" }).push(named), 1);
         while i < self.depth && i < MAX_DEPTH {
-            named = named.push(".").push(self.names[i]);
+            text = text.push(".").push(self.names[i]);
             i += 1;
         }
-        named.push("` ")
+        text.push(if value { "" } else { "`" })
     }
 }
 
@@ -206,6 +206,7 @@ pub struct SharedParts;
 #[derive(Clone, Copy, Debug)]
 pub struct Comptime<T>(PhantomData<T>);
 
+#[diagnostic::do_not_recommend]
 impl Aggregate for Tile {
     type Parts = Tiles<Tile>;
     const PARTS: Tiles<Tile> = Tiles(PhantomData);
@@ -219,6 +220,7 @@ impl Tiles<Tile> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<const N: usize> Aggregate for [Tile; N] {
     type Parts = Tiles<[Tile; N]>;
     const PARTS: Self::Parts = Tiles(PhantomData);
@@ -237,6 +239,7 @@ impl<const N: usize> Tiles<[Tile; N]> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Aggregate for Option<Tile> {
     type Parts = Tiles<Option<Tile>>;
     const PARTS: Self::Parts = Tiles(PhantomData);
@@ -256,6 +259,7 @@ impl Tiles<Option<Tile>> {
 
 macro_rules! tuples {
     ($($tile:ty => [$($i:tt)+])*) => {$(
+        #[diagnostic::do_not_recommend]
         impl Aggregate for $tile {
             type Parts = Tiles<$tile>;
             const PARTS: Self::Parts = Tiles(PhantomData);
@@ -285,6 +289,7 @@ tuples! {
     (Tile, Tile, Tile, Tile, Tile, Tile) => [0 1 2 3 4 5]
 }
 
+#[diagnostic::do_not_recommend]
 impl Aggregate for Shared {
     type Parts = SharedParts;
     const PARTS: SharedParts = SharedParts;
@@ -306,6 +311,7 @@ impl SharedParts {
 
 macro_rules! comptime {
     ($($ty:ty: |$a:ident, $b:ident| $same:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl Aggregate for $ty {
             type Parts = Comptime<$ty>;
             const PARTS: Self::Parts = Comptime(PhantomData);
@@ -337,6 +343,7 @@ comptime! {
     SharedLayout: |a, b| a.equals(b);
 }
 
+#[diagnostic::do_not_recommend]
 impl<T> Aggregate for PhantomData<T> {
     type Parts = Comptime<PhantomData<T>>;
     const PARTS: Self::Parts = Comptime(PhantomData);

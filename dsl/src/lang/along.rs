@@ -3,7 +3,7 @@
 //! Each is a [function of elements](super::region) of one or two operations. `x.reduce_sum(1)` of a `[64, 32]` tile is a
 //! `[64]` tile; `x.cumsum(1)` is a `[64, 32]` tile whose element (i, j) is the sum of x[i, 0] to x[i, j].
 
-use quadpair_layouts::{Layout, Text};
+use quadpair_layouts::{Layout, typing};
 
 use crate::element::DType;
 use crate::ir::{Apply, BinaryOp, CompareOp, OpKind, TileType};
@@ -118,9 +118,10 @@ impl Tile {
     const fn combined(self, trace: &mut Trace<'_>, name: &'static str, op: BinaryOp, apply: Apply) -> Tile {
         let on_bits = matches!(op, BinaryOp::And | BinaryOp::Or | BinaryOp::Xor);
         if on_bits && self.ty.dtype.is_float() {
-            trace.fail(describe(text(name), &self).push(" are neither integers nor truth values"));
+            let text = describe(text(name).push("integers or truth values are wanted, this is "), &self);
+            trace.fail(text.push("; convert it with `as`"));
         } else if !on_bits && matches!(self.ty.dtype, DType::Bool) {
-            trace.fail(describe(text(name), &self).push(" are no numbers"));
+            trace.fail(describe(text(name).push("numbers are wanted, this is "), &self).push("; convert it with `as`"));
         }
         let mut function = Function::open(trace, name, apply);
         let (a, b) = (function.element(trace, self), function.element(trace, self));
@@ -135,11 +136,10 @@ impl Tile {
     const fn best(self, trace: &mut Trace<'_>, name: &'static str, better: CompareOp, axis: usize) -> (Tile, Tile) {
         let layout = self.tiled(trace, name);
         if matches!(self.ty.dtype, DType::Bool) || self.ty.is_pointer() {
-            trace.fail(describe(text(name), &self).push(" has no order"));
+            trace.fail(describe(text(name).push("numbers are wanted, this is "), &self).push("; convert it with `as`"));
         }
-        if axis >= layout.shape().rank() {
-            let rank = layout.shape().rank();
-            trace.fail(Text::new(name).push(": axis ").number(axis).push(" of ").number(rank));
+        if let Err(error) = typing::reduce(&layout, axis) {
+            trace.broken(name, error);
             return (self, self);
         }
         let (keys, places) = (self.ordered(trace, better), indices(trace, &layout, axis));

@@ -94,7 +94,9 @@ impl Function {
     #[track_caller]
     pub(crate) const fn element(&mut self, trace: &mut Trace<'_>, tile: Tile) -> Tile {
         if tile.ty.is_pointer() {
-            trace.fail(describe(text(self.name).push("elements are wanted, this is "), &tile));
+            trace.fail(
+                describe(text(self.name).push("numbers are wanted, this is "), &tile).push("; load from it first"),
+            );
         }
         self.operands = match self.apply {
             Apply::Map => self.beside(trace, &tile),
@@ -114,7 +116,10 @@ impl Function {
     #[track_caller]
     const fn along(&self, trace: &mut Trace<'_>, tile: &Tile) -> Layout {
         let Some(layout) = tile.ty.layout else {
-            trace.fail(describe(text(self.name).push("a tile is wanted, this is a scalar "), tile));
+            trace.fail(
+                describe(text(self.name).push("a tile is wanted, this is the scalar "), tile)
+                    .push(", which has no axis"),
+            );
             return Layout::SCALAR;
         };
         match &self.operands {
@@ -127,7 +132,10 @@ impl Function {
     #[track_caller]
     pub(crate) const fn give(&self, trace: &mut Trace<'_>, operand: Tile, given: Tile) -> Tile {
         if !given.is_scalar() || given.ty.is_pointer() {
-            trace.fail(describe(text(self.name).push("the function gives "), &given).push(", not an element"));
+            trace.fail(
+                describe(text(self.name).push("the function gives "), &given)
+                    .push("; it gives elements: make a tile of outside an operand"),
+            );
         }
         let layout = match self.apply {
             Apply::Map => self.operands,

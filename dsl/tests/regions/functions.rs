@@ -232,3 +232,31 @@ proptest! {
         }
     }
 }
+
+const ROWS: Layout = blocked([4, 16], [1, 2], [8, 4], [1, 1], [1, 0]);
+
+#[kernel(grid = [1])]
+fn with_nan(x: Ptr<f32>, values: PtrMut<f32>, places: PtrMut<i32>) {
+    let x = read(x, ROWS);
+    let ((max, at_max), (min, at_min)) = (x.max_and_index(1), x.min_and_index(1));
+    write(values, max);
+    write(values + 4, min);
+    write(places, at_max);
+    write(places + 4, at_min);
+}
+
+instances! { WITH_NAN = WithNan {}; }
+
+/// A number wins over NaN wherever the NaN stands, and the first of several wins.
+#[test]
+fn extrema_lie_at_numbers() {
+    let mut x = vec![1.0_f32; 64];
+    (x[0], x[5], x[9], x[11]) = (f32::NAN, 3.0, 3.0, -2.0);
+    (x[16], x[31], x[20]) = (f32::INFINITY, f32::NAN, f32::NEG_INFINITY);
+    x[32..48].fill(f32::NAN);
+    let (mut values, mut places) = ([0.0; 8], [0; 8]);
+    WITH_NAN.launch(simulator(), WithNanArgs { x: &x[..], values: &mut values[..], places: &mut places[..] }).unwrap();
+    assert_eq!(places, [5, 0, 0, 0, 11, 4, 0, 0]);
+    let infinity = f32::INFINITY;
+    assert_eq!(values, [3.0, infinity, -infinity, 1.0, -2.0, -infinity, infinity, 1.0]);
+}

@@ -1,0 +1,14 @@
+//! A scalar has no axis.
+use quadpair::prelude::*;
+
+#[kernel(grid = [1])]
+fn wrong(x: Ptr<f32>, out: PtrMut<f32>) {
+    let rows = blocked([64], [1], [32], [2], [0]);
+    let x = load(x + arange(rows));
+    let y = x.reduce_sum(0).reduce(0, |a, b| a * b);
+    store(out, y);
+}
+
+instances! { pub WRONG = Wrong {}; }
+
+fn main() {}
