@@ -138,11 +138,10 @@ fn broadcasts() {
 }
 
 #[test]
-fn reductions() {
-    let diagonal = linear([32, 2], &[[1, 0]], &[[1, 1], [2, 0], [4, 0], [8, 0], [16, 0]], &[]);
-    let words = "lane bit 0 moves by (1, 1), along dimension 1 and off it at once; \
-                 convert to a layout in which each bit moves along one of them";
-    fails(typing::reduce(&diagonal, 1), words);
+fn combinations_along_an_axis() {
+    fails(typing::reduce(&tile(), 2), "there is no dimension 2; there are 2, from 0");
+    fails(typing::scan(&tile(), 2), "there is no dimension 2; there are 2, from 0");
+    fails(typing::together(&tile(), &tile().slice(1).expand_dims(1)), "[32, 32] together with [32, 1]");
 }
 
 #[test]

@@ -205,3 +205,50 @@ fn along(layout: &Layout, axis: usize) -> Vec<u32> {
 fn sum(columns: &[u32], bits: u32) -> u32 {
     (0..columns.len()).filter(|i| bits >> i & 1 == 1).fold(0, |sum, i| sum ^ columns[i])
 }
+
+#[cfg(test)]
+mod tests {
+    use quadpair_layouts::linear;
+
+    use super::*;
+
+    /// Bits 0 and 3 of the index in registers, 1 in a lane that moves bit 0 too, 2 in a warp; a row and a duplicate beside.
+    fn mixed() -> Layout {
+        let lanes = [[0, 3], [1, 0], [0, 0], [0, 0], [0, 0]];
+        linear([2, 16], &[[0, 1], [0, 8]], &lanes, &[[0, 4]]).check().expect("every element is held")
+    }
+
+    fn vias(axis: &Axis) -> Vec<(Via, usize)> {
+        axis.groups().iter().map(|group| (group.via, group.count)).collect()
+    }
+
+    #[test]
+    fn rounds_follow_the_index_or_the_cost() {
+        // The side of the first round depends on the lane, since lane bit 0 moves by 3.
+        let expected = [(Via::Lanes, 1), (Via::Lanes, 1), (Via::Warps, 1), (Via::Registers, 1)];
+        assert_eq!(vias(&Axis::in_order(&mixed(), 1)), expected);
+        assert_eq!(vias(&Axis::in_any_order(&mixed(), 1)), [(Via::Registers, 2), (Via::Lanes, 1), (Via::Warps, 1)]);
+        assert_eq!(vias(&Axis::in_order(&mixed(), 0)), [(Via::Lanes, 1)]);
+    }
+
+    #[test]
+    fn members_stand_in_order() {
+        let layout = linear([8], &[[3], [4], [1]], &[[0]; 5], &[]).check().expect("every element is held");
+        let axis = Axis::in_order(&layout, 0);
+        let [group] = axis.groups()[..] else { panic!("one thread holds all") };
+        for r in 0..8 {
+            let elements: Vec<u32> = axis.members(&group, r).iter().map(|&member| layout.apply(member, 0, 0)).collect();
+            assert_eq!(elements, [0, 1, 2, 3, 4, 5, 6, 7]);
+        }
+    }
+
+    #[test]
+    fn what_is_left_is_a_tile() {
+        let axis = Axis::in_order(&mixed(), 1);
+        let warps = axis.groups()[2];
+        let (before, after) = (axis.before(&warps), axis.after(&warps));
+        assert_eq!((before.check().is_ok(), before.shape()), (true, Shape::new([2, 4])));
+        assert_eq!((after.check().is_ok(), after.shape()), (true, Shape::new([4])));
+        assert_eq!((before.warp_basis(0), before.lane_basis(0), after.warp_basis(0)), (4, 0, 0));
+    }
+}
