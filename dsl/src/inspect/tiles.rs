@@ -10,7 +10,7 @@ use quadpair_layouts::{Access, Conversion, Layout, SharedLayout, banks, convert}
 
 use super::values;
 use crate::element::DType;
-use crate::ir::{Function, Memory, Op, OpKind, TileType, operation};
+use crate::ir::{Apply, Function, Memory, Op, OpKind, TileType, operation};
 
 /// Where an operation comes from.
 #[derive(Clone, Copy, Debug)]
@@ -70,10 +70,10 @@ pub struct Accessed {
     pub access: Access,
 }
 
-/// A reduction.
+/// A reduction or a scan.
 #[derive(Clone, Debug)]
 pub struct Reduced {
-    /// The result's number.
+    /// The first result's number.
     pub value: usize,
     /// Where it comes from.
     pub source: Source,
@@ -91,7 +91,7 @@ pub enum Step {
     Converted(Converted),
     /// An access to shared memory.
     Accessed(Accessed),
-    /// A reduction.
+    /// A reduction or a scan.
     Reduced(Reduced),
 }
 
@@ -109,8 +109,14 @@ pub struct Contents {
 impl Contents {
     /// What a traced kernel holds.
     pub fn of(function: &Function) -> Contents {
-        let mut reader =
-            Reader { function, layouts: values::layouts(function), loops: Vec::new(), value: 0, tiles: Vec::new() };
+        let mut reader = Reader {
+            function,
+            layouts: values::layouts(function),
+            loops: Vec::new(),
+            value: 0,
+            tiles: Vec::new(),
+            applied: None,
+        };
         let mut steps = Vec::new();
         for op in &function.ops {
             steps.extend(reader.read(op));
@@ -128,6 +134,33 @@ struct Reader<'f> {
     /// The number of the next value.
     value: usize,
     tiles: Vec<Tile>,
+    /// The function of elements that is open and has given nothing yet.
+    applied: Option<Applied>,
+}
+
+/// A function of elements.
+struct Applied {
+    apply: Apply,
+    /// The number of the operands' layout.
+    layout: Option<usize>,
+    operations: Vec<String>,
+}
+
+impl Applied {
+    /// `reduce max axis 1`; a map costs nothing of its own.
+    fn made_by(&self) -> Option<String> {
+        let (name, axis) = match self.apply {
+            Apply::Map => return None,
+            Apply::Reduce { axis, .. } => ("reduce", axis),
+            Apply::Scan { axis, reverse: false } => ("scan", axis),
+            Apply::Scan { axis, reverse: true } => ("scan from the end", axis),
+        };
+        let function = match &self.operations[..] {
+            [one] => one.split(' ').next().unwrap_or_default().to_owned(),
+            more => format!("{} operations", more.len()),
+        };
+        Some(format!("{name} {function} axis {axis}"))
+    }
 }
 
 impl Reader<'_> {
@@ -136,6 +169,7 @@ impl Reader<'_> {
             self.loops.pop();
         }
         let source = Source { at: op.at, turn_of: self.loops.last().copied() };
+        self.read_function(op);
         let step = self.step(op, source);
         if let Some(ty) = op.result {
             self.tiles.extend(ty.layout.map(|layout| Tile {
@@ -153,7 +187,22 @@ impl Reader<'_> {
         step
     }
 
-    fn step(&self, op: &Op, source: Source) -> Option<Step> {
+    fn read_function(&mut self, op: &Op) {
+        if let OpKind::Apply(apply) = op.kind {
+            self.applied = Some(Applied { apply, layout: None, operations: Vec::new() });
+        } else if let Some(mut applied) = self.applied.take() {
+            match op.kind {
+                OpKind::Element(of) => {
+                    applied.layout = self.function.type_of(of).layout.map(|layout| self.number(&layout));
+                }
+                OpKind::Give(_) => {}
+                _ => applied.operations.push(operation(op)),
+            }
+            self.applied = Some(applied);
+        }
+    }
+
+    fn step(&mut self, op: &Op, source: Source) -> Option<Step> {
         let value = self.value;
         match op.kind {
             OpKind::Convert(from) => {
@@ -171,10 +220,9 @@ impl Reader<'_> {
             OpKind::SharedLoad(memory) => {
                 Some(Step::Accessed(self.accessed(source, false, &memory, &op.result?.layout?)))
             }
-            OpKind::Reduce(..) => {
-                let operand = *op.kind.operands().first()?;
-                let layout = self.number(&self.function.type_of(operand).layout?);
-                Some(Step::Reduced(Reduced { value, source, made_by: operation(op), layout }))
+            OpKind::Give(_) => {
+                let applied = self.applied.take()?;
+                Some(Step::Reduced(Reduced { value, source, made_by: applied.made_by()?, layout: applied.layout? }))
             }
             _ => None,
         }
