@@ -213,7 +213,7 @@ pub const fn convert(from: &Layout, to: &Layout) -> Result<Layout, Error> {
 mod tests {
     use super::*;
     use crate::mma::{Mma, Quadpairs};
-    use crate::named::{blocked, linear};
+    use crate::named::blocked;
 
     fn tile() -> Layout {
         Mma::m8n8k4(Quadpairs::TwoByTwo, [4, 1]).accumulator([64, 32])

@@ -79,11 +79,11 @@ impl Axis {
 
     /// Rounds along an axis, first those that stay in a thread, then those that stay in a warp.
     pub fn in_any_order(layout: &Layout, axis: usize) -> Axis {
-        let (along, across) = (along(layout, axis), layout.collapse(axis).columns().to_vec());
+        let (along, across) = (along(layout, axis), layout.collapse(axis));
         let (mut rows, mut reached, mut partners) = (Span::new(), Span::new(), Vec::new());
-        for i in 0..along.len() {
-            let Some(others) = rows.solve(across[i]) else {
-                rows.insert(across[i], 1 << i);
+        for (i, &row) in across.columns().iter().enumerate() {
+            let Some(others) = rows.solve(row) else {
+                rows.insert(row, 1 << i);
                 continue;
             };
             let partner = others ^ 1 << i;

@@ -24,7 +24,7 @@ impl Lowering<'_> {
         let mut moved: Vec<HashMap<Num, Num>> = vec![HashMap::new(); dtypes.len()];
         let mut one = |own: &mut Self, (i, &num): (usize, &Num)| match partner.lanes {
             0 => num,
-            lanes => *moved[i].entry(num).or_insert_with(|| own.from_lane(dtypes[i], num, lanes.into())),
+            lanes => *moved[i].entry(num).or_insert_with(|| own.of_lane(dtypes[i], num, lanes.into())),
         };
         (0..rows.len())
             .map(|r| rows[r ^ partner.registers].iter().enumerate().map(|num| one(self, num)).collect())
@@ -48,10 +48,10 @@ impl Lowering<'_> {
     }
 
     /// The same element in the lane whose number differs by a mask.
-    fn from_lane(&mut self, dtype: DType, num: Num, mask: i64) -> Num {
+    fn of_lane(&mut self, dtype: DType, num: Num, mask: i64) -> Num {
         let class = class_of(dtype);
         let bits = match class {
-            Class::B64 | Class::F64 => return self.wide_from_lane(class, num, mask),
+            Class::B64 | Class::F64 => return self.wide_of_lane(class, num, mask),
             Class::B16 => self.pack(dtype, num, Num::float(0.0)),
             Class::F32 => {
                 let reg = self.reg(num, class);
@@ -72,7 +72,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn wide_from_lane(&mut self, class: Class, num: Num, mask: i64) -> Num {
+    fn wide_of_lane(&mut self, class: Class, num: Num, mask: i64) -> Num {
         let reg = self.reg(num, class);
         let parts = [(); 2].map(|()| self.emit.fresh(Class::B32));
         let ty = Type::B64;

@@ -118,7 +118,8 @@ small! {
 fn of_type_is_right<T: Small>(case: Case) -> Result<(), TestCaseError> {
     let (len, zero) = (case.len(), T::default());
     // Many zeros and many ties.
-    let x: Vec<T> = (0..len).map(|i| if number(i) % 3 == 0 { T::small(number(i) / 3 % 7) } else { zero }).collect();
+    let x: Vec<T> =
+        (0..len).map(|i| if number(i).is_multiple_of(3) { T::small(number(i) / 3 % 7) } else { zero }).collect();
     let rows = len / case.layout.shape().extent(case.axis);
     let (mut first, mut after, mut best) = (vec![zero; rows], vec![zero; len], vec![zero; rows]);
     let mut place = vec![-1; len + rows];
@@ -189,10 +190,10 @@ fn named_are_right(case: Case) -> Result<(), TestCaseError> {
         len: len as i32,
     };
     Instance::new("named", Named { case }).launch(simulator(), args).map_err(|e| TestCaseError::fail(e.to_string()))?;
-    let functions: [fn(i32, i32) -> i32; 6] =
-        [|a, b| a & b, |a, b| a | b, |a, b| a ^ b, i32::wrapping_add, i32::max, i32::min];
+    type Function = fn(i32, i32) -> i32;
+    let functions: [Function; 6] = [|a, b| a & b, |a, b| a | b, |a, b| a ^ b, i32::wrapping_add, i32::max, i32::min];
     prop_assert_eq!(bits, functions.iter().flat_map(|f| case.reduced(&x, f)).collect::<Vec<i32>>());
-    let scans: [(bool, fn(i32, i32) -> i32); 4] =
+    let scans: [(bool, Function); 4] =
         [(false, i32::wrapping_add), (true, i32::wrapping_add), (false, i32::wrapping_mul), (true, i32::wrapping_mul)];
     prop_assert_eq!(sums, scans.iter().flat_map(|&(back, f)| case.scanned(&x, back, f)).collect::<Vec<i32>>());
     let positive: Vec<bool> = x.iter().map(|&x| x > 0).collect();
