@@ -108,7 +108,9 @@ impl SharedLayout {
 
     /// Whether both send every element to the same place.
     pub const fn equals(&self, other: &SharedLayout) -> bool {
-        let mut same = self.shape.equals(&other.shape) && self.constant == other.constant && self.size == other.size;
+        let mut same = self.shape.equals(&other.shape) && self.constant == other.constant;
+        same = same && self.linear_size == other.linear_size && self.padding.equals(&other.padding);
+        same = same && self.alignment == other.alignment;
         let mut i = 0;
         while same && i < self.shape.bits() {
             same = self.columns[i] == other.columns[i];

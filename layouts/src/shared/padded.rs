@@ -34,6 +34,16 @@ pub(super) struct Padding {
 impl Padding {
     pub const NONE: Padding = Padding { pairs: [(0, 0); MAX_PADDINGS], count: 0 };
 
+    /// Whether both have the same pairs in the same order; unused places are zero in both.
+    pub const fn equals(&self, other: &Padding) -> bool {
+        let (mut same, mut i) = (self.count == other.count, 0);
+        while i < MAX_PADDINGS {
+            same = same && self.pairs[i].0 == other.pairs[i].0 && self.pairs[i].1 == other.pairs[i].1;
+            i += 1;
+        }
+        same
+    }
+
     const fn new(pairs: &[(usize, usize)]) -> Result<Padding, Error> {
         let (mut padding, mut i) = (Padding::NONE, 0);
         if pairs.len() > MAX_PADDINGS {
