@@ -7,6 +7,7 @@
 use crate::convert::Cost;
 use crate::difference::Difference;
 use crate::layout::{Bit, Layout, MAX_REGISTER_BITS};
+use crate::linear::MapError;
 use crate::shape::{MAX_RANK, MAX_SHAPE_BITS, Shape};
 use crate::shared::MAX_PADDINGS;
 use crate::text::Text;
@@ -155,6 +156,8 @@ pub enum Error {
     IndexStride { extent: usize },
     /// A shared layout that sends two elements to one place.
     NotInvertible { bases: usize, bits: usize },
+    /// A labelled map that is none, or an operation on some.
+    Map(MapError),
 }
 
 /// Two shapes.
@@ -268,6 +271,7 @@ impl Error {
             | Error::TensorRows { .. }
             | Error::TooManyColumns { .. }
             | Error::Pattern { .. } => self.of_allocations(),
+            Error::Map(error) => error.write(Text::new("")),
             _ => self.of_tiles(),
         }
     }

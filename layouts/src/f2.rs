@@ -222,20 +222,32 @@ impl Map {
         kernel
     }
 
+    /// The map X with `self.compose(&x) == image`: for each column of `image` an input that gives it. Inputs that depend
+    /// on earlier ones are 0 in it.
+    ///
+    /// # Errors
+    /// The number of the first column that no input gives.
+    pub const fn lift(&self, image: &Map) -> Result<Map, usize> {
+        let (span, mut lifted, mut i) = (self.span(), Map::new(&[], self.inputs()), 0);
+        while i < image.inputs() {
+            lifted.columns[i] = match span.solve(image.columns[i]) {
+                Some(combination) => combination,
+                None => return Err(i),
+            };
+            i += 1;
+        }
+        lifted.inputs = image.inputs;
+        Ok(lifted)
+    }
+
     /// A map that this one undoes: `m.compose(m.pseudo_inverse())` changes nothing. `None` unless surjective.
     ///
     /// Of the inputs that give an output it takes the one in which inputs that depend on earlier ones are 0.
     pub const fn pseudo_inverse(&self) -> Option<Map> {
-        let (span, mut inverse, mut i) = (self.span(), Map::new(&[], self.inputs()), 0);
-        while i < self.outputs() {
-            inverse.columns[i] = match span.solve(1 << i) {
-                Some(combination) => combination,
-                None => return None,
-            };
-            i += 1;
+        match self.lift(&Map::identity(self.outputs())) {
+            Ok(inverse) => Some(inverse),
+            Err(_) => None,
         }
-        inverse.inputs = self.outputs;
-        Some(inverse)
     }
 
     /// The map that undoes this one and is undone by it. `None` unless both injective and surjective.
@@ -244,7 +256,8 @@ impl Map {
     }
 }
 
-const fn low_bits(count: usize) -> u32 {
+/// A number with this many low bits set.
+pub(crate) const fn low_bits(count: usize) -> u32 {
     if count >= 32 { u32::MAX } else { (1 << count) - 1 }
 }
 
