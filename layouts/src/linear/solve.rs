@@ -70,45 +70,59 @@ impl LinearMap {
     /// inputs of this to those of `outer`.
     ///
     /// It differs from [`lstsq`](LinearMap::lstsq) where there is a choice: an input dimension that both maps have with
-    /// the same columns is sent to itself, so that a bit of it that moves nothing stays with its thread. The rest is
-    /// solved without these dimensions, or, if it has no solution without them, with them.
+    /// the same columns is sent to itself, if no other dimension of either moves the same output bits. So lanes that hold
+    /// the same in both stay as they are, duplicates among them.
     ///
     /// ```
     /// use quadpair_layouts::linear::{Dim::*, LinearMap};
-    /// // Two warps hold the same lanes in both layouts; the lanes are reversed.
-    /// let from = LinearMap::from_bases(&[(Lane, &[[2], [1]]), (Warp, &[[0]])], [(Axis(0), 2)]);
-    /// let to = LinearMap::from_bases(&[(Lane, &[[1], [2]]), (Warp, &[[0]])], [(Axis(0), 2)]);
-    /// let x = from.invert_and_compose(&to);
-    /// assert_eq!((x.column(Lane, 0), x.column(Warp, 0)), (0b0_10, 0b1_00));
+    /// // At which offset does a lane of two warps find its element? The warps have the same, in the same block of memory.
+    /// let lanes = LinearMap::from_bases(&[(Lane, &[[2], [1]]), (Warp, &[[0]])], [(Axis(0), 2)]);
+    /// let memory = LinearMap::from_bases(&[(Offset, &[[1], [3]]), (Warp, &[[0]])], [(Axis(0), 2)]);
+    /// assert_eq!(lanes.invert_and_compose(&memory).columns(), [0b0_11, 0b0_01, 0b1_00]);
+    /// assert_eq!(memory.lstsq(&lanes).columns(), [0b0_11, 0b0_01, 0]);
     /// ```
     ///
     /// Invalid as `lstsq` is.
     pub const fn invert_and_compose(&self, outer: &LinearMap) -> LinearMap {
-        let image = match outer.to_same_outs(self) {
-            Ok(image) => image,
-            Err(error) => return LinearMap::invalid(error),
-        };
-        let mut other = Columns::new();
-        while other.count < outer.ins.bits() {
-            let (dim, _) = outer.ins.bit(other.count);
-            let kept = image.agrees_on(outer, dim);
-            other.push(if kept { 0 } else { outer.columns()[other.count] });
+        let any = outer.lstsq(self);
+        if any.fault.is_some() {
+            return any;
         }
-        let others = Map::new(other.columns.split_at(other.count).0, outer.outs.bits());
-        let (reduced, all, mut columns, bits) = (others.span(), outer.map.span(), Columns::new(), image.ins.bits());
-        while columns.count < bits {
-            let (dim, bit) = image.ins.bit(columns.count);
-            if image.agrees_on(outer, dim) {
-                columns.push(outer.ins.placed(dim, 1 << bit));
-                continue;
-            }
-            let wants = image.columns()[columns.count];
-            match (reduced.solve(wants), all.solve(wants)) {
-                (Some(input), _) | (None, Some(input)) => columns.push(input),
-                _ => return LinearMap::broken(MapError::Unsolvable { bit: BitOf::new((dim, bit)) }),
-            }
+        let (image, mut columns) = (self.onto(&self.ins, &outer.outs), Columns::new());
+        while columns.count < self.ins.bits() {
+            let (dim, bit) = self.ins.bit(columns.count);
+            let stays = image.agrees_on(outer, dim) && image.moved_apart(dim) && outer.moved_apart(dim);
+            columns.push(if stays { outer.ins.placed(dim, 1 << bit) } else { any.columns()[columns.count] });
         }
-        columns.between(&image.ins, &outer.ins)
+        columns.between(&self.ins, &outer.ins)
+    }
+
+    /// [`invert_and_compose`](LinearMap::invert_and_compose), but a bit of one of these dimensions that moves by the same
+    /// in both maps is sent to itself, whatever others move: so what may stay in its thread does.
+    ///
+    /// ```
+    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// // The upper of two warp bits moves nothing; the lower moves what lanes move.
+    /// let from = LinearMap::from_bases(&[(Lane, &[[2], [1]]), (Warp, &[[1], [0]])], [(Axis(0), 2)]);
+    /// let to = LinearMap::from_bases(&[(Lane, &[[1], [2]]), (Warp, &[[2], [0]])], [(Axis(0), 2)]);
+    /// assert_eq!(from.invert_and_compose(&to).columns(), [0b00_10, 0b00_01, 0b00_01, 0]);
+    /// assert_eq!(from.invert_and_compose_local(&to, &[Warp]).columns(), [0b00_10, 0b00_01, 0b00_01, 0b10_00]);
+    /// ```
+    ///
+    /// Invalid as `lstsq` is.
+    pub const fn invert_and_compose_local(&self, outer: &LinearMap, dims: &[Dim]) -> LinearMap {
+        let any = self.invert_and_compose(outer);
+        if any.fault.is_some() {
+            return any;
+        }
+        let (image, mut columns) = (self.onto(&self.ins, &outer.outs), Columns::new());
+        while columns.count < self.ins.bits() {
+            let (dim, bit) = self.ins.bit(columns.count);
+            let both = dim.is_in(dims) && bit < outer.ins.bits_of(dim);
+            let stays = both && image.columns()[columns.count] == outer.column(dim, bit);
+            columns.push(if stays { outer.ins.placed(dim, 1 << bit) } else { any.columns()[columns.count] });
+        }
+        columns.between(&self.ins, &outer.ins)
     }
 
     /// The map that undoes this one and is undone by it.
@@ -129,8 +143,9 @@ impl LinearMap {
         self.pseudoinvert()
     }
 
-    /// A right inverse: first it, then this map changes nothing. Of the inputs that give an output, bits that are sums of
-    /// earlier ones are 0; but an input dimension that is labelled as an output is sent to itself, if its columns do so.
+    /// A right inverse: first it, then this map changes nothing. Of the inputs that give an output it takes the one in
+    /// which bits that are sums of earlier ones are 0, but for dimensions that are labelled as an output and move only
+    /// that, identically: these go to themselves.
     ///
     /// ```
     /// use quadpair_layouts::linear::{Dim::*, LinearMap};
@@ -187,15 +202,29 @@ impl LinearMap {
         }
     }
 
-    /// Whether both maps have an input dimension with the same columns.
+    /// Whether both maps have an input dimension, with the same columns.
     const fn agrees_on(&self, other: &LinearMap, dim: Dim) -> bool {
         let bits = self.ins.bits_of(dim);
-        let mut same = self.ins.has(dim) && other.ins.has(dim) && other.ins.bits_of(dim) == bits;
+        let mut same = other.ins.has(dim) && other.ins.bits_of(dim) == bits;
         let mut bit = 0;
         while same && bit < bits {
             same = self.column(dim, bit) == other.column(dim, bit);
             bit += 1;
         }
         same
+    }
+
+    /// Whether no other input dimension moves an output bit that this one moves.
+    const fn moved_apart(&self, dim: Dim) -> bool {
+        let (mut own, mut others, mut i) = (0, 0, 0);
+        while i < self.ins.bits() {
+            if self.ins.bit(i).0.same(dim) {
+                own |= self.columns()[i];
+            } else {
+                others |= self.columns()[i];
+            }
+            i += 1;
+        }
+        own & others == 0
     }
 }
