@@ -42,7 +42,7 @@ pub enum MapError {
     Unequal { dim: Dim, left: u8, right: u8 },
     /// A dimension that only one of two maps has, on the side that they share.
     Unshared { dim: Dim },
-    /// Two dimensions that the factors of a product order differently.
+    /// Two dimensions that two maps order differently.
     Order { first: Dim, second: Dim },
     /// Another number of columns than the inputs have bits.
     Columns { columns: usize, bits: usize },
@@ -51,7 +51,7 @@ pub enum MapError {
     /// A coordinate of a basis outside its dimension.
     BasisOutside { bit: BitOf, dim: Dim, coordinate: u32, bits: u8 },
     /// A reshape to another number of bits.
-    Reshape { from: u8, to: usize },
+    Reshape { from: u8, to: u8 },
     /// A dimension to drop that has more than one index.
     Squeeze { dim: Dim, bits: u8 },
     /// An output that no input gives.
@@ -88,7 +88,7 @@ impl MapError {
                 text.number(MAX_BITS).push(" are possible")
             }
             MapError::Reshape { from, to } => {
-                let text = text.number(from as usize).push(" bits cannot be reshaped to ").number(to);
+                let text = text.number(from as usize).push(" bits cannot be reshaped to ").number(to as usize);
                 text.push("; the numbers must be equal")
             }
             MapError::Squeeze { dim, bits } => {
@@ -125,9 +125,10 @@ impl MapError {
                 dim.write(text).push(" is in one of the maps only; resize or rename dimensions so that they share it")
             }
             MapError::Order { first, second } => {
-                let text =
-                    second.write(first.write(text).push(" comes before ")).push(" in the left factor and after ");
-                text.push("it in the right; transpose one of them")
+                let text = second
+                    .write(first.write(text).push(" comes before "))
+                    .push(" in one map and after it in the other; ");
+                text.push("transpose one of them")
             }
             _ => text,
         }

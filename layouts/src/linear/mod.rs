@@ -38,15 +38,20 @@
 //! | `empty`, `identity1D`, `strided1D`, `zeros1D` | [`LinearMap::EMPTY`], [`identity`](LinearMap::identity), [`strided`](LinearMap::strided), [`zeros`](LinearMap::zeros) |
 //! | `A * B`, `divideLeft`, `divideRight` | [`times`](LinearMap::times), [`divide_left`](LinearMap::divide_left), [`divide_right`](LinearMap::divide_right) |
 
+mod action;
 mod error;
+mod fit;
 mod layouts;
+mod parts;
 mod products;
+mod relabel;
 mod solve;
 mod space;
 
 use crate::error::Error;
 use crate::f2::Map;
 
+pub use action::{AdditiveStrides, ColumnAction};
 pub use error::{BitOf, MapError};
 pub use space::{Dim, MAX_BITS, MAX_DIMS, Space};
 
@@ -338,6 +343,14 @@ impl Columns {
     const fn push(&mut self, column: u32) {
         self.columns[self.count] = column;
         self.count += 1;
+    }
+
+    const fn extend(&mut self, columns: &[u32]) {
+        let mut i = 0;
+        while i < columns.len() {
+            self.push(columns[i]);
+            i += 1;
+        }
     }
 
     const fn between(&self, ins: &Space, outs: &Space) -> LinearMap {

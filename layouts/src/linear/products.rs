@@ -4,8 +4,8 @@
 //! B lie above those of A. As matrices it is the block diagonal of both. Tiles are built that way: 4 elements a thread,
 //! times 8 lanes, times 2 warps along an axis are the columns 1, 2 of registers, 4, 8, 16 of lanes and 32 of the warp.
 
-use super::error::{BitOf, MapError};
-use super::space::{Dim, Space};
+use super::error::MapError;
+use super::space::Space;
 use super::{Columns, LinearMap};
 
 impl LinearMap {
@@ -106,21 +106,6 @@ impl LinearMap {
             None => quotient,
         }
     }
-
-    /// The first basis that another map between the same spaces has otherwise: input bit, output dimension, here, there.
-    pub(super) const fn deviation(&self, other: &LinearMap) -> Option<(BitOf, Dim, u32, u32)> {
-        let mut i = 0;
-        while i < self.ins.bits() {
-            let (here, there) = (self.columns()[i], other.columns()[i]);
-            if here != there {
-                let dim = self.outs.bit((here ^ there).trailing_zeros() as usize).0;
-                let (is, wants) = (self.outs.coordinate(here, dim), self.outs.coordinate(there, dim));
-                return Some((BitOf::new(self.ins.bit(i)), dim, is, wants));
-            }
-            i += 1;
-        }
-        None
-    }
 }
 
 /// The bits of each dimension that are left when the divisor's are taken off.
@@ -157,7 +142,7 @@ const fn divided(space: &Space, rest: &Space) -> Space {
 }
 
 /// An index of one space in another, each coordinate above the bits of `below`.
-const fn raised(index: u32, from: &Space, to: &Space, below: &Space) -> u32 {
+pub(super) const fn raised(index: u32, from: &Space, to: &Space, below: &Space) -> u32 {
     let (mut result, mut place) = (0, 0);
     while place < from.dims().len() {
         let dim = from.dims()[place];

@@ -261,36 +261,29 @@ impl Space {
         Ok(space)
     }
 
-    /// The same bits with one label changed.
-    pub(crate) const fn renamed(&self, from: Dim, to: Dim) -> Result<Space, MapError> {
-        let Some(place) = self.place(from) else {
-            return Err(MapError::Missing { dim: from });
-        };
-        if !from.same(to) && self.has(to) {
-            return Err(MapError::Repeated { dim: to });
-        }
-        let mut space = *self;
-        space.dims[place] = to;
-        Ok(space)
-    }
-
     /// Whether both have the same dimensions in the same order with the same bits.
     pub const fn equals(&self, other: &Space) -> bool {
-        self.count == other.count
-            && self.orders_as(other)
-            && self.misfit(other).is_none()
-            && other.misfit(self).is_none()
+        self.difference(other).is_none()
     }
 
-    const fn orders_as(&self, other: &Space) -> bool {
+    /// Why both aren't the same space, if they aren't.
+    pub(crate) const fn difference(&self, other: &Space) -> Option<MapError> {
+        if let Some(error) = self.stranger(other) {
+            return Some(error);
+        }
         let mut place = 0;
         while place < self.count as usize {
-            if !self.dims[place].same(other.dims[place]) {
-                return false;
+            let (dim, other_dim) = (self.dims[place], other.dims[place]);
+            let (left, right) = (self.bits[place], other.bits_of(dim) as u8);
+            if left != right {
+                return Some(MapError::Unequal { dim, left, right });
+            }
+            if !dim.same(other_dim) {
+                return Some(MapError::Order { first: dim, second: other_dim });
             }
             place += 1;
         }
-        true
+        None
     }
 
     /// The first dimension that the other space has not, or with fewer bits.
@@ -384,7 +377,7 @@ impl Space {
     }
 
     /// Followed by the dimensions of `other` from place `next` to before `end`.
-    const fn with_all(self, other: &Space, mut next: usize, end: usize) -> Result<Space, MapError> {
+    pub(crate) const fn with_all(self, other: &Space, mut next: usize, end: usize) -> Result<Space, MapError> {
         let mut space = self;
         while next < end {
             space = match space.with(other.dims[next], other.bits[next] as usize) {
@@ -394,15 +387,5 @@ impl Space {
             next += 1;
         }
         Ok(space)
-    }
-
-    pub(crate) const fn write(&self, text: Text) -> Text {
-        let (mut text, mut place) = (text.push("("), 0);
-        while place < self.count as usize {
-            text = if place > 0 { text.push(", ") } else { text };
-            text = self.dims[place].write(text).push(": ").number(self.bits[place] as usize);
-            place += 1;
-        }
-        text.push(")")
     }
 }
