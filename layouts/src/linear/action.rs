@@ -146,8 +146,8 @@ impl ColumnAction {
         source
     }
 
-    /// The register of the result that stands for a register: its bits of dropped columns do not count. What had the
-    /// same column action taken from it is repeated by it as it was.
+    /// The register of the result that stands for a register, whose bits of dropped columns don't count: so values that
+    /// the action has thinned out are repeated.
     ///
     /// ```
     /// use quadpair_layouts::linear::{ColumnAction, Dim::*};
@@ -168,7 +168,7 @@ impl ColumnAction {
 
     /// A map with the columns of the dimension so.
     ///
-    /// Invalid if the map has no such dimension, or with another number of bits.
+    /// Invalid if the dimension has another number of bits there.
     pub const fn apply(&self, map: &LinearMap) -> LinearMap {
         if let Some(error) = map.fault {
             return LinearMap::invalid(error);
@@ -179,6 +179,9 @@ impl ColumnAction {
         let (dim, left, right) = (self.dim, self.bits, map.ins.bits_of(self.dim) as u8);
         if left != right {
             return LinearMap::broken(MapError::Unequal { dim, left, right });
+        }
+        if !map.ins.has(dim) {
+            return *map;
         }
         let ins = match map.ins.resized(dim, self.kept as usize) {
             Ok(ins) => ins,

@@ -161,7 +161,7 @@ impl LinearMap {
     /// those are, from the major one on. Nothing left: nothing to do. Registers: no element leaves its thread. Lanes: none
     /// leaves its warp.
     ///
-    /// Registers that move nothing play no part. [`convert::plan`](crate::convert::plan) says what a conversion of a
+    /// Registers that move nothing play no part, and what may stay where it is does. [`convert::plan`](crate::convert::plan) says what a conversion of a
     /// tile takes and costs; this is the map that it comes from.
     ///
     /// ```
@@ -175,7 +175,7 @@ impl LinearMap {
     /// Invalid if `from` doesn't hold every element that `to` does.
     pub const fn minimal_conversion(&self, to: &LinearMap) -> LinearMap {
         let (from, to) = (self.remove_zero_bases(Dim::Register), to.remove_zero_bases(Dim::Register));
-        let mut map = to.invert_and_compose(&from);
+        let mut map = to.invert_and_compose_local(&from, to.ins.dims());
         while let Some(dim) = common_major(&map.ins, &map.outs) {
             let rest = map.quotient(&[dim]);
             if rest.fault.is_some() {
