@@ -616,6 +616,7 @@ mod tests {
             Error::SliceStart { start: 2, length: 4 },
             Error::IndexStride { extent: 4 },
             Error::NotInvertible { bases: 4, bits: 5 },
+            Error::Map(MapError::Columns { columns: 4, bits: 5 }),
         ];
         for error in errors {
             let words = error.to_string();

@@ -284,6 +284,14 @@ mod tests {
     }
 
     #[test]
+    fn lifted_maps_give_the_image_with_dependent_inputs_at_zero() {
+        let map = Map::new(&[0b01, 0b10, 0b11], 2);
+        let lifted = map.lift(&Map::new(&[0b11, 0b00, 0b10], 2)).unwrap();
+        assert_eq!((lifted.columns(), lifted.outputs()), (&[0b011, 0b000, 0b010][..], 3));
+        assert_eq!(Map::new(&[0b01], 2).lift(&Map::new(&[0b01, 0b11], 2)), Err(1));
+    }
+
+    #[test]
     fn sizes_must_agree() {
         assert_eq!(Map::identity(3).compose(&Map::identity(2)), None);
         assert_eq!(Map::new(&[1, 2, 3], 2).inverse(), None);

@@ -120,7 +120,7 @@
 //! | [`typing`] | the rule of each operation: from layouts of operands to the layout of the result |
 //! | [`convert`](mod@convert) | what a conversion takes, and costs |
 //! | [`banks`] | wavefronts and bank conflicts of shared memory |
-//! | [`linear`](mod@linear) | [`LinearMap`]: the whole algebra, for maps between any labelled bits |
+//! | `linear` | [`LinearMap`]: the whole algebra, for maps between any labelled bits |
 //! | [`f2`] | [`Map`] and spans: linear algebra that knows of no tile |
 //! | `error`, `text`, `difference` | what is wrong, in an author's words, without allocation |
 #![no_std]
@@ -133,7 +133,7 @@ mod difference;
 mod error;
 pub mod f2;
 mod layout;
-pub mod linear;
+mod linear;
 pub mod mma;
 mod named;
 mod ops;
@@ -148,7 +148,9 @@ pub use difference::{Difference, difference};
 pub use error::{ElementOf, Error, Operand, PackedShape, Product, Shapes, Wanted};
 pub use f2::Map;
 pub use layout::{Bit, LANE_BITS, Layout, MAX_BASES, MAX_REGISTER_BITS, MAX_WARP_BITS};
-pub use linear::{Dim, LinearMap, MapError, Space};
+pub use linear::{
+    AdditiveStrides, BitOf, ColumnAction, Dim, LinearMap, MAX_SPACE_BITS, MAX_SPACE_DIMS, MapError, Space,
+};
 pub use mma::{Atom, Mma, MmaPlan, Quadpairs};
 pub use named::{blocked, coalesced, linear};
 pub use shape::{MAX_RANK, MAX_SHAPE_BITS, Shape};

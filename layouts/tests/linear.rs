@@ -7,8 +7,8 @@ use std::collections::HashSet;
 
 use maps::*;
 use proptest::prelude::*;
-use quadpair_layouts::linear::Dim::{Axis, Block, Lane, Offset, Register, Warp};
-use quadpair_layouts::linear::{ColumnAction, Dim, LinearMap, Space};
+use quadpair_layouts::Dim::{Axis, Block, Lane, Offset, Register, Warp};
+use quadpair_layouts::{ColumnAction, Dim, LinearMap, Space};
 use quadpair_layouts::{banks, blocked, convert};
 
 /// Of each property: more than 25 000 maps and pairs of maps in all.
@@ -400,9 +400,9 @@ proptest! {
         let flat = tile.reshape([tile.shape().len()]);
         let offsets = flat.to_linear().then(&memory.to_linear());
         for (lane, warp) in common::threads(&flat) {
-            for register in 0..flat.registers() {
+            for (register, element) in common::held(&flat, (lane, warp)).into_iter().enumerate() {
                 let place = [(Register, register as u32), (Lane, lane as u32), (Warp, warp as u32)];
-                prop_assert_eq!(offsets.apply(offsets.ins().index(&place)), memory.offset(flat.apply(register, lane, warp)));
+                prop_assert_eq!(offsets.apply(offsets.ins().index(&place)), memory.offset(element));
             }
         }
         // The widest access is the one that the law of banks finds, duplicate registers aside.
@@ -435,4 +435,63 @@ proptest! {
         let size = |bits: [usize; 2]| bits.map(|bits| 1 << bits);
         prop_assert!(fitted.to_layout().equals(&blocked(size(shape), size(each), size(lanes), size(warps), order)));
     }
+
+    #[test]
+    fn a_tile_that_a_product_repeats_is_taken_out((a, b) in factors()) {
+        let rest = a.times(&b).repetitions(&a);
+        prop_assert!(rest.equals(&a.zeros_like().times(&b)));
+    }
+
+    #[test]
+    fn consecutive_inputs_are_consecutive_outputs(map in map()) {
+        let (input, output) = (map.ins().dims()[0], map.outs().dims()[0]);
+        let whole = |count: u32| {
+            let first = (0..count).all(|place| {
+                let index = map.ins().index(&[(input, place)]);
+                map.apply(index) == map.outs().index(&[(output, place)])
+            });
+            first && inputs(&map).all(|index| {
+                let (place, image) = (map.ins().coordinate(index, input), map.outs().coordinate(map.apply(index), output));
+                place % count == image % count
+            })
+        };
+        let most = map.ins().bits_of(input).min(map.outs().bits_of(output));
+        let consecutive = (0..=most).rev().map(|bits| 1 << bits).find(|&count| whole(count));
+        prop_assert_eq!(Some(map.num_consecutive_in_out() as u32), consecutive);
+        for &dim in map.outs().dims() {
+            let reached: HashSet<u32> = inputs(&map).map(|index| map.outs().coordinate(map.apply(index), dim)).collect();
+            let prefixes = (0..=map.outs().bits_of(dim)).rev().map(|bits| 1 << bits);
+            let longest = prefixes.into_iter().find(|&count| (0..count).all(|place| reached.contains(&place)));
+            prop_assert_eq!(Some(map.contiguous_along(dim) as u32), longest);
+        }
+    }
+
+    #[test]
+    fn blocks_share_a_tile(ins in dims(&[Register, Lane, Warp]), outs in dims(&AXES), split in [0_usize..3, 0_usize..3, 0_usize..3], size in [0_usize..5, 0_usize..5, 0_usize..5]) {
+        let part = surjective(&ins, &outs, &[]);
+        let shape: Vec<(Dim, usize)> = part.outs().dims().iter().zip(size).map(|(&dim, bits)| (dim, bits)).collect();
+        let blocks = shape.iter().zip(split).fold(LinearMap::EMPTY, |blocks, (&(dim, _), bits)| {
+            blocks.times(&LinearMap::identity(bits, Block, dim))
+        });
+        let tile = part.across_blocks(&blocks, &shape);
+        prop_assert!(tile.is_surjective());
+        prop_assert_eq!(&labelled(tile.outs()), &shape);
+        // Within a block the tile has all that the blocks leave.
+        let block = tile.sublayout(&[Register, Lane, Warp], part.outs().dims());
+        for &(dim, bits) in &shape {
+            let split = tile.output_mask(&[Block], dim).count_ones() as usize;
+            prop_assert_eq!(block.contiguous_along(dim), 1 << (bits - split));
+        }
+    }
+}
+
+/// Everything is known while Rust compiles.
+#[test]
+fn conversions_are_constants() {
+    const ROWS: LinearMap = blocked([8, 32], [1, 4], [4, 8], [2, 1], [1, 0]).to_linear();
+    const SQUARES: LinearMap = blocked([8, 32], [2, 2], [2, 16], [2, 1], [1, 0]).to_linear();
+    const MOVES: LinearMap = ROWS.minimal_conversion(&SQUARES);
+    const { assert!(MOVES.fault().is_none() && !MOVES.ins().has(Warp)) };
+    let bases = "register (1, 0) (0, 8); lane (2, 0) (0, 1) (0, 2) (0, 4) (0, 16) to register: 4, lane: 32";
+    assert_eq!(MOVES.to_string(), bases);
 }

@@ -2,7 +2,7 @@
 //! and explains. Where several right inverses exist, ours must be libtriton's: both take the input in which bits that are
 //! sums of earlier ones are 0, and send to themselves the dimensions that are alike in both maps and apart from others.
 
-use quadpair_layouts::linear::{Dim, LinearMap, Space};
+use quadpair_layouts::{Dim, LinearMap, Space};
 
 const CASES: &str = include_str!("../oracle/algebra.txt");
 

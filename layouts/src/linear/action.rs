@@ -5,14 +5,14 @@
 //! takes the columns 1, 2, 4 to 4, 1, 2, and register 3 = `011` of the result is register `101` = 5.
 
 use super::error::MapError;
-use super::space::{Dim, MAX_BITS};
+use super::space::{Dim, MAX_SPACE_BITS};
 use super::{Columns, LinearMap};
 use crate::error::Error;
 
 /// Columns of an input dimension in another order, each at most once.
 ///
 /// ```
-/// use quadpair_layouts::linear::{ColumnAction, Dim::*, LinearMap};
+/// use quadpair_layouts::{ColumnAction, Dim::*, LinearMap};
 /// const ACTION: ColumnAction = ColumnAction::new(Register, &[2, 0, 1], 3);
 /// assert_eq!(ACTION.apply(&LinearMap::identity(3, Register, Axis(0))).columns(), [4, 1, 2]);
 /// let registers = ["x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7"];
@@ -22,7 +22,7 @@ use crate::error::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnAction {
     dim: Dim,
-    columns: [u8; MAX_BITS],
+    columns: [u8; MAX_SPACE_BITS],
     kept: u8,
     bits: u8,
     fault: Option<Error>,
@@ -31,7 +31,7 @@ pub struct ColumnAction {
 impl ColumnAction {
     /// The action on a dimension of `bits` bits that takes these columns.
     ///
-    /// Invalid if there are more than [`MAX_BITS`] bits, or a column isn't there or is taken twice.
+    /// Invalid if there are more than [`MAX_SPACE_BITS`] bits, or a column isn't there or is taken twice.
     pub const fn new(dim: Dim, columns: &[usize], bits: usize) -> ColumnAction {
         let mut action = ColumnAction::dropping_all(dim, bits);
         let mut i = 0;
@@ -52,8 +52,8 @@ impl ColumnAction {
     }
 
     const fn dropping_all(dim: Dim, bits: usize) -> ColumnAction {
-        let action = ColumnAction { dim, columns: [0; MAX_BITS], kept: 0, bits: 0, fault: None };
-        if bits > MAX_BITS {
+        let action = ColumnAction { dim, columns: [0; MAX_SPACE_BITS], kept: 0, bits: 0, fault: None };
+        if bits > MAX_SPACE_BITS {
             return action.refused(MapError::TooManyBits { bits });
         }
         ColumnAction { bits: bits as u8, ..action }
@@ -150,7 +150,7 @@ impl ColumnAction {
     /// the action has thinned out are repeated.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{ColumnAction, Dim::*};
+    /// use quadpair_layouts::{ColumnAction, Dim::*};
     /// let action = ColumnAction::new(Register, &[1], 2);
     /// let kept: Vec<usize> = (0..2).map(|register| action.source(register)).collect();
     /// let again: Vec<usize> = (0..4).map(|register| kept[action.target(register)]).collect();
@@ -238,7 +238,7 @@ impl ColumnAction {
     /// Unused places are 0, so that equal actions are equal values.
     const fn without_rest(mut self) -> ColumnAction {
         let mut i = self.kept as usize;
-        while i < MAX_BITS {
+        while i < MAX_SPACE_BITS {
             self.columns[i] = 0;
             i += 1;
         }
@@ -272,7 +272,7 @@ impl LinearMap {
     /// registers.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::new(&[(Register, 3), (Lane, 1)], &[(Axis(0), 2)], &[1, 0, 2, 0]);
     /// assert_eq!(map.remove_zero_bases(Register).columns(), [1, 2, 0]);
     /// ```
@@ -284,7 +284,7 @@ impl LinearMap {
     /// the divisor first, the others as they were.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::new(&[(Register, 3)], &[(Offset, 3)], &[4, 1, 2]);
     /// let vector = LinearMap::identity(2, Register, Offset);
     /// let order = map.register_order_left(&vector);
@@ -311,7 +311,7 @@ impl LinearMap {
     /// the divisor last, the others as they were.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::new(&[(Register, 3)], &[(Offset, 3)], &[4, 1, 2]);
     /// assert_eq!(map.register_order_right(&LinearMap::identity(1, Register, Offset)).columns(), [1, 2, 0]);
     /// ```
@@ -363,7 +363,7 @@ impl LinearMap {
     /// access's cost.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::new(&[(Register, 3), (Lane, 1)], &[(Offset, 4)], &[8, 2, 1, 4]);
     /// let (order, bits) = map.largest_vectorisation(Offset, 3);
     /// assert_eq!((order.columns(), bits), (&[2, 1, 0][..], 2));
@@ -388,7 +388,7 @@ impl LinearMap {
     /// XORed in.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::new(&[(Register, 3), (Lane, 2)], &[(Offset, 4)], &[0b1000, 0b0011, 0b0100, 0b0001, 0b0010]);
     /// let strides = map.additive_strides(0);
     /// assert_eq!((strides.action.columns(), strides.additive), (&[0, 2, 1][..], 2));

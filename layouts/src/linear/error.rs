@@ -1,6 +1,6 @@
 //! What can be wrong with a labelled map, as data, and its words.
 
-use super::space::{Dim, MAX_BITS, MAX_DIMS};
+use super::space::{Dim, MAX_SPACE_BITS, MAX_SPACE_DIMS};
 use crate::text::Text;
 
 /// A bit of an input or output dimension.
@@ -81,11 +81,11 @@ impl MapError {
     pub(crate) const fn write(&self, text: Text) -> Text {
         match *self {
             MapError::TooManyDims => {
-                text.push("a side of a map has more than ").number(MAX_DIMS).push(" dimensions; flatten some")
+                text.push("a side of a map has more than ").number(MAX_SPACE_DIMS).push(" dimensions; flatten some")
             }
             MapError::TooManyBits { bits } => {
                 let text = text.push("a side of a map has ").number(bits).push(" bits; at most ");
-                text.number(MAX_BITS).push(" are possible")
+                text.number(MAX_SPACE_BITS).push(" are possible")
             }
             MapError::Reshape { from, to } => {
                 let text = text.number(from as usize).push(" bits cannot be reshaped to ").number(to as usize);
@@ -210,5 +210,227 @@ impl MapError {
             }
             _ => text,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::error::Error;
+    use crate::linear::Dim::{Axis, Block, Lane, Offset, Register, Warp};
+    use crate::linear::{ColumnAction, LinearMap};
+    use crate::named::blocked;
+    use crate::shared::row_major;
+    use std::string::{String, ToString};
+    use std::vec;
+
+    fn error(map: LinearMap) -> MapError {
+        match map.fault() {
+            Some(Error::Map(error)) => error,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn bit(dim: Dim, bit: u8) -> BitOf {
+        BitOf { dim, bit }
+    }
+
+    /// Lane bit 0 moves axis 0, lane bit 1 nothing, the warp both axes.
+    fn map() -> LinearMap {
+        LinearMap::new(&[(Lane, 2), (Warp, 1)], &[(Axis(0), 1), (Axis(1), 2)], &[0b001, 0, 0b101])
+    }
+
+    #[test]
+    fn spaces_are_bounded_and_their_labels_differ() {
+        let of = |ins: &[(Dim, usize)]| error(LinearMap::new(ins, &[], &[]));
+        assert_eq!(of(&[(Lane, 1), (Lane, 2)]), MapError::Repeated { dim: Lane });
+        assert_eq!(of(&[(Lane, 20), (Warp, 13)]), MapError::TooManyBits { bits: 33 });
+        assert_eq!(of(&[(Lane, usize::MAX), (Warp, 2)]), MapError::TooManyBits { bits: usize::MAX });
+        let axes: vec::Vec<(Dim, usize)> = (0..9).map(|axis| (Axis(axis), 0)).collect();
+        assert_eq!(of(&axes), MapError::TooManyDims);
+        assert_eq!(error(LinearMap::identity(33, Lane, Axis(0))), MapError::TooManyBits { bits: 33 });
+        assert_eq!(error(LinearMap::strided(9, 24, Lane, Axis(0))), MapError::TooManyBits { bits: 33 });
+        assert!(LinearMap::strided(8, 24, Lane, Axis(0)).check().is_ok());
+    }
+
+    #[test]
+    fn columns_must_fit() {
+        let of = |columns: &[u32]| error(LinearMap::new(&[(Lane, 2)], &[(Axis(0), 2)], columns));
+        assert_eq!(of(&[1]), MapError::Columns { columns: 1, bits: 2 });
+        assert_eq!(of(&[1, 4]), MapError::Outside { bit: bit(Lane, 1), column: 4, bits: 2 });
+        let outside = LinearMap::from_bases(&[(Warp, &[[0, 2]])], [(Axis(0), 1), (Axis(1), 1)]);
+        let wants = MapError::BasisOutside { bit: bit(Warp, 0), dim: Axis(1), coordinate: 2, bits: 1 };
+        assert_eq!(error(outside), wants);
+    }
+
+    #[test]
+    fn relabelling_needs_the_dimensions() {
+        let map = map();
+        assert_eq!(error(map.transpose_ins(&[Lane])), MapError::Unnamed { dim: Warp });
+        assert_eq!(error(map.transpose_outs(&[Axis(0), Axis(2)])), MapError::Missing { dim: Axis(2) });
+        assert_eq!(error(map.transpose_ins(&[Lane, Lane])), MapError::Repeated { dim: Lane });
+        assert_eq!(error(map.reshape_ins(&[(Lane, 2)])), MapError::Reshape { from: 3, to: 2 });
+        assert_eq!(error(map.squeeze_outs(Axis(1))), MapError::Squeeze { dim: Axis(1), bits: 2 });
+        assert_eq!(error(map.squeeze_ins(Block)), MapError::Missing { dim: Block });
+        assert_eq!(error(map.rename_ins(&[(Lane, Warp)])), MapError::Repeated { dim: Warp });
+        assert_eq!(error(map.rename_outs(&[(Lane, Warp)])), MapError::Missing { dim: Lane });
+        assert_eq!(error(map.resize_in(Lane, 40)), MapError::TooManyBits { bits: 41 });
+        assert_eq!(error(map.resize_out(Axis(1), 3)), MapError::Narrow { dim: Axis(1), bits: 3, most: 2 });
+        assert_eq!(error(map.concat_ins(&map)), MapError::Repeated { dim: Lane });
+        let turned = map.transpose_outs(&[Axis(1), Axis(0)]);
+        assert_eq!(error(map.concat_ins(&turned)), MapError::Order { first: Axis(0), second: Axis(1) });
+        let longer = map.resize_in(Lane, 3);
+        assert_eq!(error(map.concat_outs(&longer)), MapError::Unequal { dim: Lane, left: 2, right: 3 });
+    }
+
+    #[test]
+    fn products_and_quotients_need_a_fit() {
+        let (map, identity) = (map(), LinearMap::identity(1, Lane, Axis(1)));
+        let turned = map.transpose_ins(&[Warp, Lane]);
+        assert_eq!(error(map.times(&turned)), MapError::Order { first: Lane, second: Warp });
+        let wants = MapError::NotDivisible { bit: bit(Lane, 0), dim: Axis(0), is: 1, wants: 0 };
+        assert_eq!(error(map.divide_left(&identity)), wants);
+        assert_eq!(error(identity.divide_right(&map)), MapError::Narrow { dim: Lane, bits: 2, most: 1 });
+        assert_eq!(error(map.quotient(&[Lane])), MapError::Missing { dim: Lane });
+        let swap = LinearMap::new(&[(Lane, 2)], &[(Lane, 2)], &[2, 1]);
+        let wants = MapError::NotTrivial { bit: bit(Lane, 0), dim: Lane, is: 2, wants: 1 };
+        assert_eq!(error(swap.quotient(&[Lane])), wants);
+        let wants = MapError::Unequal { dim: Lane, left: 2, right: 1 };
+        assert_eq!(error(swap.resize_out(Lane, 1).quotient(&[Lane])), wants);
+    }
+
+    #[test]
+    fn equations_say_what_has_no_solution() {
+        let map = map();
+        assert_eq!(error(map.invert()), MapError::Free { bit: bit(Lane, 1) });
+        assert_eq!(error(map.pseudoinvert()), MapError::Unreached { bit: bit(Axis(1), 0) });
+        let axes = LinearMap::identity(1, Lane, Axis(0)).times(&LinearMap::identity(2, Warp, Axis(1)));
+        assert_eq!(error(map.lstsq(&axes)), MapError::Unsolvable { bit: bit(Warp, 0) });
+        assert_eq!(error(map.then(&map)), MapError::Missing { dim: Axis(0) });
+        let row = LinearMap::identity(1, Axis(0), Offset);
+        assert_eq!(error(map.then(&row)), MapError::Missing { dim: Axis(1) });
+        assert_eq!(error(map.sublayout(&[Lane], &[Axis(1)]).then(&row)), MapError::Missing { dim: Axis(1) });
+        let both = LinearMap::unchanging(map.outs());
+        assert_eq!(error(map.sublayout(&[Lane], &[Axis(0)]).then(&both)), MapError::Unshared { dim: Axis(1) });
+        let wide = LinearMap::identity(2, Lane, Axis(0));
+        assert_eq!(error(wide.then(&row)), MapError::Narrow { dim: Axis(0), bits: 2, most: 1 });
+    }
+
+    #[test]
+    fn actions_take_each_column_once() {
+        let fault = |action: ColumnAction| action.fault().unwrap();
+        let repeated = ColumnAction::new(Register, &[0, 0], 2);
+        assert_eq!(fault(repeated), Error::Map(MapError::RepeatedColumn { column: 0 }));
+        assert_eq!(fault(ColumnAction::new(Register, &[2], 2)), Error::Map(MapError::Column { column: 2, bits: 2 }));
+        assert_eq!(fault(ColumnAction::identity(Register, 33)), Error::Map(MapError::TooManyBits { bits: 33 }));
+        let drops = ColumnAction::new(Register, &[1], 2);
+        assert_eq!(fault(drops.inverse()), Error::Map(MapError::Drops { columns: 1, bits: 2 }));
+        assert_eq!(error(drops.apply(&map())), MapError::Unequal { dim: Register, left: 2, right: 0 });
+        let other = ColumnAction::identity(Lane, 1);
+        assert_eq!(fault(other.after(&drops)), Error::Map(MapError::Unshared { dim: Lane }));
+        assert_eq!(fault(drops.after(&drops)), Error::Map(MapError::Unequal { dim: Register, left: 2, right: 1 }));
+    }
+
+    #[test]
+    fn only_some_maps_are_layouts() {
+        let fault = |map: LinearMap| map.to_layout().fault().unwrap();
+        let lanes = LinearMap::identity(5, Lane, Axis(0));
+        assert!(lanes.to_layout().check().is_ok());
+        let blocks = lanes.times(&LinearMap::identity(1, Block, Axis(0)));
+        assert_eq!(fault(blocks), Error::Map(MapError::NoPlace { dim: Block }));
+        let axis = lanes.rename_outs(&[(Axis(0), Axis(1))]);
+        assert_eq!(fault(axis), Error::Map(MapError::NoPlace { dim: Axis(1) }));
+        assert_eq!(fault(LinearMap::identity(4, Lane, Axis(0))), Error::LaneBases { bases: 4 });
+        assert!(matches!(fault(lanes.zeros_like()), Error::Unheld { .. }));
+        let view = row_major([4, 4]).slice(0, 2, 2).to_linear();
+        assert_eq!(error(view), MapError::Constant { constant: 8 });
+    }
+
+    #[test]
+    fn the_first_error_stays() {
+        let broken = LinearMap::new(&[(Lane, 1)], &[], &[]);
+        let fault = broken.fault();
+        let map = map();
+        let later = [
+            broken.times(&map),
+            map.times(&broken),
+            map.divide_left(&broken),
+            broken.divide_right(&map),
+            broken.then(&map),
+            map.then(&broken),
+            map.lstsq(&broken),
+            broken.invert_and_compose(&map),
+            map.invert_and_compose_local(&broken, &[Lane]),
+            broken.invert(),
+            broken.pseudoinvert(),
+            broken.transpose_ins(&[Lane]),
+            broken.transpose_outs(&[Lane]),
+            broken.reshape_ins(&[(Lane, 4)]),
+            broken.reshape_outs(&[(Lane, 4)]),
+            broken.flatten_ins().flatten_outs(),
+            broken.squeeze_ins(Lane).squeeze_outs(Lane),
+            broken.rename_ins(&[(Lane, Warp)]).rename_outs(&[(Lane, Warp)]),
+            broken.concat_ins(&map),
+            map.concat_outs(&broken),
+            broken.resize_in(Lane, 1).resize_out(Lane, 1),
+            broken.sublayout(&[Lane], &[]),
+            broken.quotient(&[Lane]),
+            broken.remove_zero_bases(Lane),
+            broken.identity_prefix(Lane, Axis(0), 2).1,
+            map.repetitions(&broken),
+            broken.zeros_like(),
+            broken.shrink_to(&[(Axis(0), 1)]).grow_to(&[(Axis(0), 1)]),
+            map.across_blocks(&broken, &[(Axis(0), 1), (Axis(1), 2)]),
+            broken.remove_axis(0),
+            map.minimal_conversion(&broken),
+            broken.minimal_conversion(&map),
+            ColumnAction::identity(Lane, 2).apply(&broken),
+            blocked([3], [1], [32], [1], [0]).to_linear().to_layout().to_linear().then(&broken),
+        ];
+        let not_power = Some(Error::NotPowerOfTwo { dim: 0, extent: 3 });
+        for (i, map) in later.iter().enumerate() {
+            let wants = if i + 1 == later.len() { not_power } else { fault };
+            assert!(map.fault() == wants, "{i}: {map}");
+        }
+        assert!(!broken.is_surjective() && !broken.equals(&broken) && !broken.is_trivial_over(&[]));
+        assert!(!broken.sublayout_is_zero(&[], &[]) && !broken.square_sublayout_is_identity(&[]));
+    }
+
+    #[test]
+    fn every_error_has_words_of_its_own() {
+        let (dim, other, bit) = (Axis(1), Lane, bit(Lane, 2));
+        let errors = [
+            MapError::TooManyDims,
+            MapError::TooManyBits { bits: 33 },
+            MapError::Repeated { dim },
+            MapError::Missing { dim },
+            MapError::Unnamed { dim },
+            MapError::Narrow { dim, bits: 3, most: 2 },
+            MapError::Unequal { dim, left: 3, right: 2 },
+            MapError::Unshared { dim },
+            MapError::Order { first: dim, second: other },
+            MapError::Columns { columns: 3, bits: 4 },
+            MapError::Outside { bit, column: 9, bits: 3 },
+            MapError::BasisOutside { bit, dim, coordinate: 9, bits: 3 },
+            MapError::Reshape { from: 3, to: 4 },
+            MapError::Squeeze { dim, bits: 2 },
+            MapError::Unreached { bit },
+            MapError::Free { bit },
+            MapError::Unsolvable { bit },
+            MapError::NotDivisible { bit, dim, is: 1, wants: 2 },
+            MapError::NotTrivial { bit, dim, is: 1, wants: 2 },
+            MapError::NoPlace { dim },
+            MapError::Column { column: 3, bits: 2 },
+            MapError::RepeatedColumn { column: 1 },
+            MapError::Drops { columns: 1, bits: 2 },
+            MapError::Constant { constant: 8 },
+        ];
+        let words: vec::Vec<String> = errors.iter().map(|&error| Error::Map(error).to_string()).collect();
+        for (i, text) in words.iter().enumerate() {
+            assert!(text.len() > 25 && !words[..i].contains(text), "{:?}: {text}", errors[i]);
+        }
+        assert_eq!(words[3], "the map has no dimension axis 1 on that side; rename or insert it");
+        assert_eq!(words[17], "the divisor is no factor: lane bit 2 moves axis 1 by 1 instead of 2");
     }
 }

@@ -6,7 +6,7 @@
 
 use super::LinearMap;
 use super::error::MapError;
-use super::space::{Dim, MAX_DIMS, Space};
+use super::space::{Dim, MAX_SPACE_DIMS, Space};
 use crate::error::Error;
 
 impl LinearMap {
@@ -14,14 +14,14 @@ impl LinearMap {
     /// fastest.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::identity_nd(Register, &[1, 2], &[1, 0]);
     /// assert_eq!((map.basis(Register, 0, Axis(1)), map.basis(Register, 2, Axis(0))), (1, 1));
     /// ```
     ///
     /// Invalid if `order` doesn't name each axis once, or there are too many axes or bits.
     pub const fn identity_nd(input: Dim, bits: &[usize], order: &[usize]) -> LinearMap {
-        if bits.len() > MAX_DIMS {
+        if bits.len() > MAX_SPACE_DIMS {
             return LinearMap::broken(MapError::TooManyDims);
         }
         if order.len() != bits.len() {
@@ -46,7 +46,7 @@ impl LinearMap {
     /// dimensions that are larger. Inputs that moved beyond move nothing.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::new(&[(Register, 3), (Lane, 2)], &[(Axis(0), 5)], &[8, 4, 1, 2, 16]);
     /// let small = map.shrink_to(&[(Axis(0), 3)]);
     /// assert_eq!(small.columns(), [0, 4, 1, 2, 0]);
@@ -70,7 +70,7 @@ impl LinearMap {
     /// the map's minor output dimension to its major one.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::new(&[(Register, 0), (Lane, 2)], &[(Axis(1), 1), (Axis(0), 1)], &[1, 2]);
     /// let large = map.grow_to(&[(Axis(0), 2), (Axis(1), 2)]);
     /// assert_eq!((large.basis(Register, 0, Axis(1)), large.basis(Register, 1, Axis(0))), (2, 2));
@@ -103,7 +103,7 @@ impl LinearMap {
     /// made to fit what the blocks leave of the tile; a tile with less than a block each is held several times.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let part = LinearMap::identity(1, Register, Axis(0)).times(&LinearMap::identity(2, Lane, Axis(0)));
     /// let tile = part.across_blocks(&LinearMap::identity(1, Block, Axis(0)), &[(Axis(0), 5)]);
     /// assert_eq!(tile.columns(), [1, 8, 2, 4, 16]);
@@ -112,8 +112,8 @@ impl LinearMap {
     /// Invalid if the dimensions of `shape` aren't those of the outputs of both.
     #[doc(alias = "combine_cta_cga_with_shape")]
     pub const fn across_blocks(&self, blocks: &LinearMap, shape: &[(Dim, usize)]) -> LinearMap {
-        let (mut dims, mut part, mut i) = ([Dim::Register; MAX_DIMS], [(Dim::Register, 0); MAX_DIMS], 0);
-        if shape.len() > MAX_DIMS {
+        let (mut dims, mut part, mut i) = ([Dim::Register; MAX_SPACE_DIMS], [(Dim::Register, 0); MAX_SPACE_DIMS], 0);
+        if shape.len() > MAX_SPACE_DIMS {
             return self.refused(MapError::TooManyDims);
         }
         let blocks = blocks.shrink_to(shape);
@@ -132,7 +132,7 @@ impl LinearMap {
     /// with a tile's layout.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::from_bases(&[(Lane, &[[1, 0], [0, 1]])], [(Axis(0), 1), (Axis(1), 1)]);
     /// assert!(map.remove_axis(0).equals(&LinearMap::new(&[(Lane, 2)], &[(Axis(0), 1)], &[0, 1])));
     /// ```
@@ -143,7 +143,7 @@ impl LinearMap {
             return self.refused(MapError::Missing { dim: Dim::Axis(axis) });
         }
         let outs = self.outs.only(&[Dim::Axis(axis)], false);
-        let (mut renames, mut count, mut place) = ([(Dim::Register, Dim::Register); MAX_DIMS], 0, 0);
+        let (mut renames, mut count, mut place) = ([(Dim::Register, Dim::Register); MAX_SPACE_DIMS], 0, 0);
         while place < outs.dims().len() {
             if let Dim::Axis(later) = outs.dims()[place]
                 && later > axis
@@ -165,7 +165,7 @@ impl LinearMap {
     /// tile takes and costs; this is the map that it comes from.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let from = LinearMap::new(&[(Lane, 2), (Warp, 1)], &[(Axis(0), 3)], &[1, 2, 4]);
     /// let to = LinearMap::new(&[(Lane, 2), (Warp, 1)], &[(Axis(0), 3)], &[2, 1, 4]);
     /// assert!(from.minimal_conversion(&to).equals(&LinearMap::new(&[(Lane, 2)], &[(Lane, 2)], &[2, 1])));

@@ -4,7 +4,7 @@
 //! changes. With both kinds of layout as maps, the offset of every register is one composition:
 //!
 //! ```
-//! use quadpair_layouts::linear::Dim::*;
+//! use quadpair_layouts::Dim::*;
 //! use quadpair_layouts::{blocked, swizzled};
 //! let tile = blocked([8, 32], [1, 2], [4, 8], [2, 1], [1, 0]);
 //! let memory = swizzled([8, 32], 4, 1, 8, [1, 0]);
@@ -59,7 +59,7 @@ impl LinearMap {
     ///
     /// ```
     /// use quadpair_layouts::blocked;
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let lanes = LinearMap::identity(2, Lane, Axis(1)).times(&LinearMap::identity(3, Lane, Axis(0)));
     /// let tile = lanes.times(&LinearMap::identity(1, Register, Axis(0))).to_layout();
     /// assert!(tile.equals(&blocked([16, 4], [1, 1], [8, 4], [1, 1], [1, 0])));

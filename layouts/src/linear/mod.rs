@@ -6,37 +6,17 @@
 //! minor to major, and it is given by what each input bit moves by, one column an input bit, the bits of all output
 //! dimensions side by side, the first dimension's lowest.
 //!
-//! ```text
-//! two lane bits and a register bit      column, axis 1 in bits 0 and 1, axis 0 in bit 2
-//! lane bit 0 moves axis 1 by 1          0 01
-//! lane bit 1 moves axis 0 by 1          1 00
-//! register bit 0 moves axis 1 by 2      0 10
-//! ```
-//!
-//! Register 1 of lane 3 is the input `1 11`, its image `001` ^ `100` ^ `010` = `1 11`: row 1, column 3.
-//!
-//! ```
-//! use quadpair_layouts::linear::{Dim, LinearMap};
-//! use Dim::{Axis, Lane, Register};
-//! const MAP: LinearMap = LinearMap::new(&[(Lane, 2), (Register, 1)], &[(Axis(1), 2), (Axis(0), 1)], &[0b001, 0b100, 0b010]);
-//! let element = MAP.apply(MAP.ins().index(&[(Register, 1), (Lane, 3)]));
-//! assert_eq!((MAP.outs().coordinate(element, Axis(0)), MAP.outs().coordinate(element, Axis(1))), (1, 3));
-//! // The same from parts: a product acts on the low bits by its left factor, on the high bits by its right.
-//! let lanes = LinearMap::identity(1, Lane, Axis(1)).times(&LinearMap::identity(1, Lane, Axis(0)));
-//! assert!(lanes.times(&LinearMap::identity(1, Register, Axis(1))).equals(&MAP));
-//! ```
-//!
-//! A dimension of zero bits, an extent of 1, is a dimension; most operations treat one that is missing alike. Invalid maps
-//! are values that say why, as everywhere in this crate.
-//!
-//! # Where each operation is
-//!
-//! Compilers of tiles know these operations by the names in the first column.
-//!
-//! | operation | here |
+//! | file | what it is |
 //! |---|---|
-//! | `empty`, `identity1D`, `strided1D`, `zeros1D` | [`LinearMap::EMPTY`], [`identity`](LinearMap::identity), [`strided`](LinearMap::strided), [`zeros`](LinearMap::zeros) |
-//! | `A * B`, `divideLeft`, `divideRight` | [`times`](LinearMap::times), [`divide_left`](LinearMap::divide_left), [`divide_right`](LinearMap::divide_right) |
+//! | `space` | [`Dim`], [`Space`]: labelled bits |
+//! | `products` | two maps side by side, and one taken off |
+//! | `solve` | maps after each other, inverses, equations |
+//! | `relabel` | other dimensions for the same bits |
+//! | `parts` | blocks of the matrix, and what they say |
+//! | `action` | [`ColumnAction`]: other columns of one dimension |
+//! | `fit` | for tiles of other sizes, blocks, conversions |
+//! | `layouts` | layouts of tiles and memory as maps, and back |
+//! | `error`, `text` | what is wrong, and what a map is, in words |
 
 mod action;
 mod error;
@@ -47,18 +27,89 @@ mod products;
 mod relabel;
 mod solve;
 mod space;
+mod text;
 
 use crate::error::Error;
 use crate::f2::Map;
 
 pub use action::{AdditiveStrides, ColumnAction};
 pub use error::{BitOf, MapError};
-pub use space::{Dim, MAX_BITS, MAX_DIMS, Space};
+pub use space::{Dim, MAX_SPACE_BITS, MAX_SPACE_DIMS, Space};
 
-/// A linear map from labelled bits to labelled bits: see the [module](self).
+/// A linear map from labelled bits to labelled bits, given by what each input bit moves by.
+///
+/// One column an input bit, in the order of the input dimensions from minor to major; in a column the bits of all output
+/// dimensions side by side, the first dimension's lowest:
+///
+/// ```text
+/// two lane bits and a register bit      column, axis 1 in bits 0 and 1, axis 0 in bit 2
+/// lane bit 0 moves axis 1 by 1          0 01
+/// lane bit 1 moves axis 0 by 1          1 00
+/// register bit 0 moves axis 1 by 2      0 10
+/// ```
+///
+/// Register 1 of lane 3 is the input `1 11`, its image `001` ^ `100` ^ `010` = `1 11`: row 1, column 3.
+///
+/// ```
+/// use quadpair_layouts::{Dim, LinearMap};
+/// use Dim::{Axis, Lane, Register};
+/// const MAP: LinearMap = LinearMap::new(&[(Lane, 2), (Register, 1)], &[(Axis(1), 2), (Axis(0), 1)], &[0b001, 0b100, 0b010]);
+/// let element = MAP.apply(MAP.ins().index(&[(Register, 1), (Lane, 3)]));
+/// assert_eq!((MAP.outs().coordinate(element, Axis(0)), MAP.outs().coordinate(element, Axis(1))), (1, 3));
+/// // The same from parts: a product acts on the low bits by its left factor, on the high bits by its right.
+/// let lanes = LinearMap::identity(1, Lane, Axis(1)).times(&LinearMap::identity(1, Lane, Axis(0)));
+/// assert!(lanes.times(&LinearMap::identity(1, Register, Axis(1))).equals(&MAP));
+/// ```
+///
+/// A dimension of zero bits, an extent of 1, is a dimension; most operations treat one that is missing alike.
 ///
 /// A value may be invalid and then says why: see [`check`](LinearMap::check). Operations on an invalid map are invalid
 /// with its first error.
+///
+/// # Where each operation is
+///
+/// Compilers of tiles know the operations by the names on the left. Each is in one place; what a layout of a tile has as
+/// a method of its own is not here again.
+///
+/// | operation | here |
+/// |---|---|
+/// | `empty`, `identity1D`, `strided1D`, `zeros1D` | [`EMPTY`](Self::EMPTY), [`identity`](Self::identity), [`strided`](Self::strided), [`zeros`](Self::zeros) |
+/// | `identityStandardND`, `zerosLike` | [`identity_nd`](Self::identity_nd), [`zeros_like`](Self::zeros_like) |
+/// | `A * B`, `divideLeft`, `divideRight` | [`times`](Self::times), [`divide_left`](Self::divide_left), [`divide_right`](Self::divide_right) |
+/// | `getReps`, `factorMaximalIdentityPrefix` | [`repetitions`](Self::repetitions), [`identity_prefix`](Self::identity_prefix) |
+/// | `transposeIns`, `transposeOuts` | [`transpose_ins`](Self::transpose_ins), [`transpose_outs`](Self::transpose_outs) |
+/// | `reshapeIns`, `reshapeOuts`, `flattenIns`, `flattenOuts` | [`reshape_ins`](Self::reshape_ins), [`reshape_outs`](Self::reshape_outs), [`flatten_ins`](Self::flatten_ins), [`flatten_outs`](Self::flatten_outs) |
+/// | `squeezeIns`, `squeezeOuts`, `renameInDim` | [`squeeze_ins`](Self::squeeze_ins), [`squeeze_outs`](Self::squeeze_outs), [`rename_ins`](Self::rename_ins), [`rename_outs`](Self::rename_outs) |
+/// | `concatIns`, `concatOuts` | [`concat_ins`](Self::concat_ins), [`concat_outs`](Self::concat_outs) |
+/// | `resizeInDim`, `resizeOutDim` | [`resize_in`](Self::resize_in), [`resize_out`](Self::resize_out) |
+/// | `reshapeLayout`, `transposeLinearLayout`, `removeStandardDim` of a tile | [`Layout::reshape`], [`Layout::permute`], [`Layout::slice`]; of a map [`remove_axis`](Self::remove_axis) |
+/// | `sublayout`, `sublayoutIsZero` | [`sublayout`](Self::sublayout), [`sublayout_is_zero`](Self::sublayout_is_zero) |
+/// | `isTrivialOver`, `isIdentityOnOutDim`, `quotient` | [`is_trivial_over`](Self::is_trivial_over), [`is_identity_on_out_dim`](Self::is_identity_on_out_dim), [`quotient`](Self::quotient) |
+/// | `squareSublayoutIsIdentity` | [`square_sublayout_is_identity`](Self::square_sublayout_is_identity) |
+/// | `getInputBasisMask`, `getOutputBasisMask` | [`input_mask`](Self::input_mask), [`output_mask`](Self::output_mask) |
+/// | `isSurjective`, `isInjective`, `isInvertible` | [`is_surjective`](Self::is_surjective), [`is_injective`](Self::is_injective), [`is_invertible`](Self::is_invertible) |
+/// | `compose` | [`then`](Self::then), in the order in which the maps are applied |
+/// | `lstsq`, `invertAndCompose`, `invertAndComposeLocal` | [`lstsq`](Self::lstsq), [`invert_and_compose`](Self::invert_and_compose), [`invert_and_compose_local`](Self::invert_and_compose_local) |
+/// | `invert`, `pseudoinvert` | [`invert`](Self::invert), [`pseudoinvert`](Self::pseudoinvert) |
+/// | `getFreeVariableMasks` | [`free_variable_mask`](Self::free_variable_mask); of a tile [`Layout::free_lanes`] and its like |
+/// | `removeZeroBasesAlongDim` | [`remove_zero_bases`](Self::remove_zero_bases); of a tile's registers [`Layout::compact`] |
+/// | `getNumConsecutiveInOut`, `contiguousElemsAlongOutputDim` | [`num_consecutive_in_out`](Self::num_consecutive_in_out), [`contiguous_along`](Self::contiguous_along) |
+/// | `ColumnAction` | [`ColumnAction`] |
+/// | `regPermForDivide`, `actionRemoveBroadcastedRegs` | [`register_order_left`](Self::register_order_left), [`register_order_right`](Self::register_order_right), [`dropping_zeros`](Self::dropping_zeros) |
+/// | `broadcastAs` | [`ColumnAction::target`] |
+/// | `actionAdditiveStrides` | [`additive_strides`](Self::additive_strides) |
+/// | `largestVectorisation` | [`largest_vectorisation`](Self::largest_vectorisation); of a tile and shared memory [`Access::vector`](crate::Access) |
+/// | `ensureLayoutNotLargerThan`, `ensureLayoutNotSmallerThan` | [`shrink_to`](Self::shrink_to), [`grow_to`](Self::grow_to) |
+/// | `combineCtaCgaWithShape` | [`across_blocks`](Self::across_blocks) |
+/// | `minimalCvtLayout` | [`minimal_conversion`](Self::minimal_conversion) |
+/// | `toLinearLayout` | [`Layout::to_linear`], [`SharedLayout::to_linear`](crate::SharedLayout::to_linear); back [`to_layout`](Self::to_layout) |
+///
+/// [`Layout::reshape`]: crate::Layout::reshape
+/// [`Layout::permute`]: crate::Layout::permute
+/// [`Layout::slice`]: crate::Layout::slice
+/// [`Layout::compact`]: crate::Layout::compact
+/// [`Layout::free_lanes`]: crate::Layout::free_lanes
+/// [`Layout::to_linear`]: crate::Layout::to_linear
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinearMap {
     map: Map,
@@ -84,7 +135,7 @@ impl LinearMap {
     /// The map of these dimensions, from minor to major with their numbers of bits, and these columns: the output index
     /// that each input bit gives.
     ///
-    /// Invalid if a side has a label twice, more than [`MAX_DIMS`] dimensions or [`MAX_BITS`] bits, if there isn't one
+    /// Invalid if a side has a label twice, more than [`MAX_SPACE_DIMS`] dimensions or [`MAX_SPACE_BITS`] bits, if there isn't one
     /// column for each input bit, or if one has bits that the outputs lack.
     pub const fn new(ins: &[(Dim, usize)], outs: &[(Dim, usize)], columns: &[u32]) -> LinearMap {
         match (Space::new(ins), Space::new(outs)) {
@@ -114,7 +165,7 @@ impl LinearMap {
     /// The map by its bases as coordinates: for each input dimension, what each of its bits moves the outputs by.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::from_bases(&[(Register, &[[1, 0]]), (Lane, &[[0, 1], [0, 2]])], [(Axis(0), 1), (Axis(1), 2)]);
     /// assert_eq!(map.columns(), [0b00_1, 0b01_0, 0b10_0]);
     /// ```
@@ -150,12 +201,12 @@ impl LinearMap {
     /// The identity x ↦ x from `bits` bits of one dimension to as many of another: columns 1, 2, 4, ...
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// const LANES: LinearMap = LinearMap::identity(5, Lane, Axis(0));
     /// assert_eq!(LANES.apply(19), 19);
     /// ```
     ///
-    /// Invalid if there are more than [`MAX_BITS`] bits, as all constructors are.
+    /// Invalid if there are more than [`MAX_SPACE_BITS`] bits, as all constructors are.
     pub const fn identity(bits: usize, input: Dim, output: Dim) -> LinearMap {
         LinearMap::strided(bits, 0, input, output)
     }
@@ -163,7 +214,7 @@ impl LinearMap {
     /// The map x ↦ x · 2^`stride_bits`: the identity above bits that stay 0.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// assert_eq!(LinearMap::strided(3, 2, Lane, Offset).columns(), [4, 8, 16]);
     /// ```
     pub const fn strided(bits: usize, stride_bits: usize, input: Dim, output: Dim) -> LinearMap {
@@ -182,7 +233,7 @@ impl LinearMap {
     /// The map x ↦ 0: `bits` input bits that move nothing, all of which hold the same.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// // Four lanes that hold the same, beside eight that don't.
     /// let map = LinearMap::zeros(2, Lane, Axis(0), 0).times(&LinearMap::identity(3, Lane, Axis(0)));
     /// assert_eq!(map.columns(), [0, 0, 1, 2, 4]);
@@ -197,7 +248,7 @@ impl LinearMap {
     /// The map from one space to another that is 0 everywhere.
     pub const fn zero(ins: &Space, outs: &Space) -> LinearMap {
         LinearMap {
-            map: Map::new([0; MAX_BITS].split_at(ins.bits()).0, outs.bits()),
+            map: Map::new([0; MAX_SPACE_BITS].split_at(ins.bits()).0, outs.bits()),
             ins: *ins,
             outs: *outs,
             fault: None,
@@ -331,13 +382,13 @@ const fn basis<const N: usize>(outs: &Space, coordinates: &[u32; N]) -> Result<u
 
 /// Columns of a map under construction. No space has more bits than there is room for.
 struct Columns {
-    columns: [u32; MAX_BITS],
+    columns: [u32; MAX_SPACE_BITS],
     count: usize,
 }
 
 impl Columns {
     const fn new() -> Columns {
-        Columns { columns: [0; MAX_BITS], count: 0 }
+        Columns { columns: [0; MAX_SPACE_BITS], count: 0 }
     }
 
     const fn push(&mut self, column: u32) {

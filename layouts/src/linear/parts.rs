@@ -14,7 +14,7 @@ impl LinearMap {
     /// order here and their sizes; labels that there aren't are ignored.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::from_bases(&[(Register, &[[1, 0]]), (Lane, &[[0, 2], [1, 1]])], [(Axis(0), 1), (Axis(1), 2)]);
     /// assert_eq!(map.sublayout(&[Lane], &[Axis(1)]).columns(), [2, 1]);
     /// ```
@@ -25,7 +25,7 @@ impl LinearMap {
     /// Whether these inputs move none of these outputs.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::from_bases(&[(Register, &[[1, 0]]), (Lane, &[[0, 2]])], [(Axis(0), 1), (Axis(1), 2)]);
     /// assert!(map.sublayout_is_zero(&[Register], &[Axis(1)]) && !map.sublayout_is_zero(&[Register], &[Axis(0)]));
     /// ```
@@ -43,7 +43,7 @@ impl LinearMap {
     /// Whether these dimensions, as inputs and as outputs, are the same and the block between them is the identity.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// // The warp stays, and moves the lane as well.
     /// let map = LinearMap::from_bases(&[(Lane, &[[1, 0]]), (Warp, &[[1, 1]])], [(Lane, 1), (Warp, 1)]);
     /// assert!(map.square_sublayout_is_identity(&[Warp]) && !map.square_sublayout_is_identity(&[Lane, Warp]));
@@ -60,7 +60,7 @@ impl LinearMap {
     /// Whether the map is the identity on these dimensions, with no other input to them and no other output of them.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::from_bases(&[(Lane, &[[2, 0], [1, 0]]), (Warp, &[[0, 1]])], [(Lane, 2), (Warp, 1)]);
     /// assert!(map.is_trivial_over(&[Warp]) && !map.is_trivial_over(&[Lane]));
     /// ```
@@ -72,7 +72,7 @@ impl LinearMap {
     /// [`is_trivial_over`](LinearMap::is_trivial_over), that input may move other outputs too.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::from_bases(&[(Lane, &[[1, 0]]), (Block, &[[1, 1]])], [(Offset, 1), (Block, 1)]);
     /// assert!(map.is_identity_on_out_dim(Block) && !map.is_trivial_over(&[Block]));
     /// ```
@@ -84,7 +84,7 @@ impl LinearMap {
     /// What is left without dimensions that the map is [trivial over](LinearMap::is_trivial_over).
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::from_bases(&[(Lane, &[[2, 0], [1, 0]]), (Warp, &[[0, 1]])], [(Lane, 2), (Warp, 1)]);
     /// assert_eq!(map.quotient(&[Warp]).columns(), [2, 1]);
     /// assert_eq!(
@@ -134,7 +134,7 @@ impl LinearMap {
     /// The bits of an output dimension that some of these inputs move.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::new(&[(Register, 1), (Lane, 2)], &[(Offset, 3)], &[0b100, 0b011, 0b001]);
     /// assert_eq!(map.output_mask(&[Lane], Offset), 0b011);
     /// ```
@@ -152,7 +152,7 @@ impl LinearMap {
     /// The bits of an input dimension that move some of these outputs.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::from_bases(&[(Lane, &[[1, 0], [0, 0], [1, 1]])], [(Axis(0), 1), (Axis(1), 1)]);
     /// assert_eq!((map.input_mask(Lane, &[Axis(0)]), map.input_mask(Lane, &[Axis(1)])), (0b101, 0b100));
     /// ```
@@ -172,7 +172,7 @@ impl LinearMap {
     /// [`Layout::vector`](crate::Layout::vector) asks for the identity alone.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::new(&[(Register, 2), (Lane, 2)], &[(Offset, 4)], &[1, 2, 4, 8]);
     /// assert_eq!(map.num_consecutive_in_out(), 4);
     /// // A lane that moves by 10 = 8 + 2 breaks the blocks of 4.
@@ -184,7 +184,8 @@ impl LinearMap {
             return 1;
         };
         let (mut bits, mut others, mut i) = (0, 0, 0);
-        while bits < self.ins.bits_of(*input) && self.columns()[bits] == self.outs.placed(*output, 1 << bits) {
+        let (ins, outs) = (self.ins.bits_of(*input), self.outs.bits_of(*output));
+        while bits < ins && bits < outs && self.columns()[bits] == self.outs.placed(*output, 1 << bits) {
             bits += 1;
         }
         while i < self.ins.bits() {
@@ -198,7 +199,7 @@ impl LinearMap {
     /// How many indices of an output dimension from 0 on occur among the outputs.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::new(&[(Lane, 3)], &[(Axis(0), 4)], &[2, 3, 8]);
     /// assert_eq!(map.contiguous_along(Axis(0)), 4);
     /// ```
@@ -215,7 +216,7 @@ impl LinearMap {
     /// its bits, and what is left.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::new(&[(Register, 3)], &[(Offset, 3)], &[1, 2, 4]);
     /// assert_eq!(map.identity_prefix(Register, Offset, 2).0, 2);
     /// assert_eq!(map.identity_prefix(Register, Offset, 2).1.columns(), [1]);
@@ -244,7 +245,7 @@ impl LinearMap {
     /// gaps: what lies in a gap is a repetition.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::new(&[(Register, 2), (Lane, 2)], &[(Axis(0), 4)], &[1, 4, 2, 8]);
     /// let tile = LinearMap::new(&[(Register, 1), (Lane, 2)], &[(Axis(0), 4)], &[1, 2, 8]);
     /// assert_eq!(map.repetitions(&tile).columns(), [0, 4, 0, 0]);
@@ -287,7 +288,7 @@ impl LinearMap {
     /// The map of the same dimensions that is 0 everywhere.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// assert_eq!(LinearMap::identity(2, Lane, Axis(0)).zeros_like().columns(), [0, 0]);
     /// ```
     pub const fn zeros_like(&self) -> LinearMap {

@@ -15,7 +15,7 @@ impl LinearMap {
     /// The dimensions come in an order that respects both maps', this one's first where that leaves a choice.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let threads = LinearMap::identity(2, Register, Axis(0)).times(&LinearMap::identity(3, Lane, Axis(0)));
     /// assert_eq!(threads.columns(), [1, 2, 4, 8, 16]);
     /// // Two vectors a thread, the second beyond all lanes.
@@ -50,7 +50,7 @@ impl LinearMap {
     /// without bits.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::new(&[(Register, 3)], &[(Offset, 3)], &[1, 2, 4]);
     /// let rest = map.divide_left(&LinearMap::identity(2, Register, Offset));
     /// assert!(rest.equals(&LinearMap::identity(1, Register, Offset)));
@@ -70,7 +70,7 @@ impl LinearMap {
     /// entirely without bits.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::new(&[(Lane, 3)], &[(Axis(0), 2)], &[2, 1, 0]);
     /// assert_eq!(map.divide_right(&LinearMap::zeros(1, Lane, Axis(0), 0)).columns(), [2, 1]);
     /// ```

@@ -12,7 +12,7 @@ impl LinearMap {
     /// The input dimensions in another order. It matters to what the index is, hence to reshapes, and to nothing else.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::new(&[(Lane, 2), (Warp, 1)], &[(Axis(0), 3)], &[1, 2, 4]);
     /// assert_eq!(map.transpose_ins(&[Warp, Lane]).columns(), [4, 1, 2]);
     /// ```
@@ -28,7 +28,7 @@ impl LinearMap {
     /// The output dimensions in another order.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::new(&[(Lane, 2)], &[(Axis(0), 1), (Axis(1), 1)], &[0b01, 0b10]);
     /// assert_eq!(map.transpose_outs(&[Axis(1), Axis(0)]).columns(), [0b10, 0b01]);
     /// ```
@@ -44,7 +44,7 @@ impl LinearMap {
     /// The same input bits cut into other dimensions, from minor to major.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::new(&[(Lane, 2), (Warp, 1)], &[(Axis(0), 3)], &[1, 2, 4]);
     /// let threads = map.reshape_ins(&[(Offset, 3)]);
     /// assert_eq!(threads.apply(5), map.apply(map.ins().index(&[(Lane, 1), (Warp, 1)])));
@@ -61,7 +61,7 @@ impl LinearMap {
     /// The same output bits cut into other dimensions, from minor to major.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::identity(3, Lane, Axis(0)).reshape_outs(&[(Axis(1), 1), (Axis(0), 2)]);
     /// assert_eq!((map.basis(Lane, 0, Axis(1)), map.basis(Lane, 2, Axis(0))), (1, 2));
     /// ```
@@ -77,7 +77,7 @@ impl LinearMap {
     /// All input bits as one dimension, labelled as the first one; without dimensions nothing changes.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::new(&[(Lane, 2), (Warp, 1)], &[(Axis(0), 3)], &[1, 2, 4]);
     /// assert!(map.flatten_ins().equals(&LinearMap::identity(3, Lane, Axis(0))));
     /// ```
@@ -91,7 +91,7 @@ impl LinearMap {
     /// All output bits as one dimension, labelled as the first one; without dimensions nothing changes.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::new(&[(Lane, 3)], &[(Axis(1), 2), (Axis(0), 1)], &[1, 2, 4]);
     /// assert!(map.flatten_outs().equals(&LinearMap::identity(3, Lane, Axis(1))));
     /// ```
@@ -105,7 +105,7 @@ impl LinearMap {
     /// Without an input dimension that has no bits.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::new(&[(Lane, 1), (Block, 0)], &[(Axis(0), 1)], &[1]);
     /// assert!(map.squeeze_ins(Block).equals(&LinearMap::identity(1, Lane, Axis(0))));
     /// ```
@@ -121,7 +121,7 @@ impl LinearMap {
     /// Without an output dimension that has no bits.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::new(&[(Lane, 1)], &[(Axis(0), 1), (Axis(1), 0)], &[1]);
     /// assert!(map.squeeze_outs(Axis(1)).equals(&LinearMap::identity(1, Lane, Axis(0))));
     /// ```
@@ -137,7 +137,7 @@ impl LinearMap {
     /// Other labels for some input dimensions, as pairs of old and new, all changed at once.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::new(&[(Lane, 1), (Warp, 1)], &[(Axis(0), 2)], &[1, 2]);
     /// assert_eq!(map.rename_ins(&[(Lane, Warp), (Warp, Lane)]).column(Lane, 0), 2);
     /// ```
@@ -153,7 +153,7 @@ impl LinearMap {
     /// Other labels for some output dimensions, as pairs of old and new, all changed at once.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::identity(3, Lane, Axis(0)).rename_outs(&[(Axis(0), Offset)]);
     /// assert!(map.equals(&LinearMap::identity(3, Lane, Offset)));
     /// ```
@@ -170,7 +170,7 @@ impl LinearMap {
     /// come after this one's.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let registers = LinearMap::new(&[(Register, 1)], &[(Axis(0), 2)], &[2]);
     /// let lanes = LinearMap::new(&[(Lane, 1)], &[(Axis(0), 2)], &[1]);
     /// assert_eq!(registers.concat_ins(&lanes).columns(), [2, 1]);
@@ -198,7 +198,7 @@ impl LinearMap {
     /// Both maps on the same inputs, side by side: x ↦ (this(x), other(x)). The outputs of `other` come after this one's.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let row = LinearMap::new(&[(Lane, 2)], &[(Axis(0), 1)], &[1, 0]);
     /// let column = LinearMap::new(&[(Lane, 2)], &[(Axis(1), 1)], &[0, 1]);
     /// assert_eq!(row.concat_outs(&column).columns(), [0b01, 0b10]);
@@ -229,7 +229,7 @@ impl LinearMap {
     /// times; the highest bits are dropped where there are fewer.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::identity(2, Lane, Axis(0));
     /// assert_eq!((map.resize_in(Lane, 3).columns(), map.resize_in(Lane, 1).columns()), (&[1, 2, 0][..], &[1][..]));
     /// ```
@@ -245,7 +245,7 @@ impl LinearMap {
     /// An output dimension with fewer bits: a basis that moves beyond them becomes 0 along it.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::new(&[(Lane, 3)], &[(Axis(0), 3)], &[1, 4, 6]);
     /// assert_eq!(map.resize_out(Axis(0), 2).columns(), [1, 0, 0]);
     /// ```

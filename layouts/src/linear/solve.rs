@@ -18,7 +18,7 @@ impl LinearMap {
     /// dimension may have fewer bits here than there.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let rows = LinearMap::strided(3, 2, Lane, Axis(0));
     /// let memory = LinearMap::new(&[(Axis(0), 5)], &[(Offset, 5)], &[16, 8, 4, 2, 1]);
     /// assert_eq!(rows.then(&memory).columns(), [4, 2, 1]);
@@ -44,7 +44,7 @@ impl LinearMap {
     /// Of several solutions it is the one in which input bits of A that are sums of earlier ones are 0.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let a = LinearMap::new(&[(Register, 3)], &[(Axis(0), 2)], &[1, 2, 3]);
     /// let b = LinearMap::new(&[(Lane, 2)], &[(Axis(0), 2)], &[3, 2]);
     /// let x = a.lstsq(&b);
@@ -56,7 +56,7 @@ impl LinearMap {
     /// its columns is the image of nothing.
     #[doc(alias = "least_squares")]
     pub const fn lstsq(&self, image: &LinearMap) -> LinearMap {
-        let image = match self.to_same_outs(image) {
+        let image = match self.with_same_outs(image) {
             Ok(image) => image,
             Err(error) => return LinearMap::invalid(error),
         };
@@ -74,7 +74,7 @@ impl LinearMap {
     /// the same in both stay as they are, duplicates among them.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// // At which offset does a lane of two warps find its element? The warps have the same, in the same block of memory.
     /// let lanes = LinearMap::from_bases(&[(Lane, &[[2], [1]]), (Warp, &[[0]])], [(Axis(0), 2)]);
     /// let memory = LinearMap::from_bases(&[(Offset, &[[1], [3]]), (Warp, &[[0]])], [(Axis(0), 2)]);
@@ -101,7 +101,7 @@ impl LinearMap {
     /// in both maps is sent to itself, whatever others move: so what may stay in its thread does.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// // The upper of two warp bits moves nothing; the lower moves what lanes move.
     /// let from = LinearMap::from_bases(&[(Lane, &[[2], [1]]), (Warp, &[[1], [0]])], [(Axis(0), 2)]);
     /// let to = LinearMap::from_bases(&[(Lane, &[[1], [2]]), (Warp, &[[2], [0]])], [(Axis(0), 2)]);
@@ -128,7 +128,7 @@ impl LinearMap {
     /// The map that undoes this one and is undone by it.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let swizzle = LinearMap::new(&[(Offset, 2)], &[(Axis(0), 2)], &[0b01, 0b11]);
     /// assert!(swizzle.invert().then(&swizzle).equals(&LinearMap::identity(2, Axis(0), Axis(0))));
     /// ```
@@ -148,7 +148,7 @@ impl LinearMap {
     /// that, identically: these go to themselves.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::from_bases(&[(Register, &[[1], [1]]), (Lane, &[[2]])], [(Axis(0), 2)]);
     /// assert_eq!(map.pseudoinvert().columns(), [0b001, 0b100]);
     /// ```
@@ -171,7 +171,7 @@ impl LinearMap {
     /// an element the one in the lowest warp shall act.
     ///
     /// ```
-    /// use quadpair_layouts::linear::{Dim::*, LinearMap};
+    /// use quadpair_layouts::{Dim::*, LinearMap};
     /// let map = LinearMap::from_bases(&[(Register, &[[1], [0]]), (Lane, &[[1], [2]])], [(Axis(0), 2)]);
     /// let free = map.free_variable_mask();
     /// assert_eq!((map.ins().coordinate(free, Register), map.ins().coordinate(free, Lane)), (0b10, 0b01));
@@ -192,7 +192,7 @@ impl LinearMap {
     }
 
     /// `image` with the outputs of this map, in its order.
-    const fn to_same_outs(&self, image: &LinearMap) -> Result<LinearMap, Error> {
+    const fn with_same_outs(&self, image: &LinearMap) -> Result<LinearMap, Error> {
         if let Some(error) = self.fault_with(image) {
             return Err(error);
         }

@@ -9,10 +9,10 @@ use crate::f2::{MAX_DIMENSION, low_bits};
 use crate::text::Text;
 
 /// The most dimensions of a space.
-pub const MAX_DIMS: usize = 8;
+pub const MAX_SPACE_DIMS: usize = 8;
 
 /// The most bits of a space.
-pub const MAX_BITS: usize = MAX_DIMENSION;
+pub const MAX_SPACE_BITS: usize = MAX_DIMENSION;
 
 /// The label of a dimension: a kind of number in the hardware, or an axis of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -75,7 +75,7 @@ impl Dim {
 /// Labelled bits: dimensions from minor to major, each with its number of bits.
 ///
 /// ```
-/// use quadpair_layouts::linear::{Dim, Space};
+/// use quadpair_layouts::{Dim, Space};
 /// const THREAD: Space = match Space::new(&[(Dim::Register, 2), (Dim::Lane, 5)]) {
 ///     Ok(space) => space,
 ///     Err(_) => Space::EMPTY,
@@ -86,19 +86,19 @@ impl Dim {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Space {
-    dims: [Dim; MAX_DIMS],
-    bits: [u8; MAX_DIMS],
+    dims: [Dim; MAX_SPACE_DIMS],
+    bits: [u8; MAX_SPACE_DIMS],
     count: u8,
 }
 
 impl Space {
     /// No dimensions: one index, 0.
-    pub const EMPTY: Space = Space { dims: [Dim::Register; MAX_DIMS], bits: [0; MAX_DIMS], count: 0 };
+    pub const EMPTY: Space = Space { dims: [Dim::Register; MAX_SPACE_DIMS], bits: [0; MAX_SPACE_DIMS], count: 0 };
 
     /// A space of these dimensions with these numbers of bits, from minor to major.
     ///
     /// # Errors
-    /// A label occurs twice, or there are more than [`MAX_DIMS`] dimensions or [`MAX_BITS`] bits.
+    /// A label occurs twice, or there are more than [`MAX_SPACE_DIMS`] dimensions or [`MAX_SPACE_BITS`] bits.
     pub const fn new(dims: &[(Dim, usize)]) -> Result<Space, MapError> {
         let (mut space, mut i) = (Space::EMPTY, 0);
         while i < dims.len() {
@@ -116,11 +116,11 @@ impl Space {
         if self.has(dim) {
             return Err(MapError::Repeated { dim });
         }
-        if self.count as usize == MAX_DIMS {
+        if self.count as usize == MAX_SPACE_DIMS {
             return Err(MapError::TooManyDims);
         }
         let sum = self.bits().saturating_add(bits);
-        if sum > MAX_BITS {
+        if sum > MAX_SPACE_BITS {
             return Err(MapError::TooManyBits { bits: sum });
         }
         self.dims[self.count as usize] = dim;
@@ -253,7 +253,7 @@ impl Space {
             return Err(MapError::Missing { dim });
         };
         let sum = (self.bits() - self.bits[place] as usize).saturating_add(bits);
-        if sum > MAX_BITS {
+        if sum > MAX_SPACE_BITS {
             return Err(MapError::TooManyBits { bits: sum });
         }
         let mut space = *self;

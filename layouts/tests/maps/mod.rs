@@ -1,8 +1,8 @@
 //! Random labelled maps.
 
 use proptest::prelude::*;
-use quadpair_layouts::linear::Dim::{Axis, Block, Lane, Offset, Register, Warp};
-use quadpair_layouts::linear::{Dim, LinearMap, Space};
+use quadpair_layouts::Dim::{Axis, Block, Lane, Offset, Register, Warp};
+use quadpair_layouts::{Dim, LinearMap, Space};
 
 pub const HARDWARE: [Dim; 4] = [Register, Lane, Warp, Block];
 pub const AXES: [Dim; 3] = [Axis(0), Axis(1), Axis(2)];
