@@ -123,7 +123,9 @@ proptest! {
                 bit < a.ins().bits_of(dim)
                     && a.outs().dims().iter().all(|&out| a.basis(dim, bit, out) == b.basis(dim, bit, out))
             });
-            let rest = a.ins().dims().iter().flat_map(|&dim| (b.ins().bits_of(dim)..a.ins().bits_of(dim)).map(move |bit| (dim, bit)));
+            let rest = a.ins().dims().iter().flat_map(|&dim| {
+                (b.ins().bits_of(dim)..a.ins().bits_of(dim)).map(move |bit| (dim, bit))
+            });
             let high = rest.into_iter().all(|(dim, bit)| {
                 b.outs().dims().iter().all(|&out| a.basis(dim, bit, out) & ((1 << b.outs().bits_of(out)) - 1) == 0)
             });
@@ -189,8 +191,12 @@ proptest! {
     }
 
     #[test]
-    fn inverses_undo((ins, outs) in (dims(&HARDWARE), dims(&AXES)), seeds in prop::collection::vec((0_usize..12, 0_usize..12), 0..20)) {
-        let map = surjective(&ins, &outs, &seeds);
+    fn inverses_undo(
+        ins in dims(&HARDWARE),
+        outs in dims(&AXES),
+        sums in prop::collection::vec((0_usize..12, 0_usize..12), 0..20),
+    ) {
+        let map = surjective(&ins, &outs, &sums);
         let inverse = map.pseudoinvert();
         prop_assert!(inverse.then(&map).equals(&LinearMap::unchanging(map.outs())));
         if map.ins().bits() == map.outs().bits() {
@@ -238,7 +244,11 @@ proptest! {
     }
 
     #[test]
-    fn blocks_are_the_map_with_the_rest_at_zero(map in map(), ins in prop::sample::subsequence(HARDWARE.to_vec(), 0..4), outs in prop::sample::subsequence(AXES.to_vec(), 0..3)) {
+    fn blocks_are_the_map_with_the_rest_at_zero(
+        map in map(),
+        ins in prop::sample::subsequence(HARDWARE.to_vec(), 0..4),
+        outs in prop::sample::subsequence(AXES.to_vec(), 0..3),
+    ) {
         let block = map.sublayout(&ins, &outs);
         for input in inputs(&block) {
             let whole = map.apply(map.ins().index(&coordinates(block.ins(), input)));
@@ -257,7 +267,10 @@ proptest! {
 
     #[test]
     fn a_quotient_leaves_what_is_no_identity((map, dims) in endomorphism()) {
-        let kept = |input: u32| dims.iter().all(|&dim| map.ins().coordinate(input, dim) == map.outs().coordinate(map.apply(input), dim));
+        let kept = |input: u32| {
+            let image = map.apply(input);
+            dims.iter().all(|&dim| map.ins().coordinate(input, dim) == map.outs().coordinate(image, dim))
+        };
         let mask = map.ins().mask(&dims);
         let rows = map.outs().mask(&dims);
         let apart = inputs(&map).all(|input| map.apply(input & mask) & !rows == 0);
@@ -308,7 +321,11 @@ proptest! {
     }
 
     #[test]
-    fn actions_move_registers_as_columns(map in map(), order in Just(vec![0_usize, 1, 2, 3]).prop_shuffle(), keep in 0_usize..5) {
+    fn actions_move_registers_as_columns(
+        map in map(),
+        order in Just(vec![0_usize, 1, 2, 3]).prop_shuffle(),
+        keep in 0_usize..5,
+    ) {
         // Any dimension does; this one has four bits.
         let map = map.rename_ins(&[(map.ins().dims()[0], Offset)]).resize_in(Offset, 4);
         let action = ColumnAction::new(Offset, &order[..keep], 4);
@@ -325,18 +342,22 @@ proptest! {
         prop_assert_eq!(action.inverse().fault().is_none(), keep == 4);
         if keep == 4 {
             prop_assert!(action.inverse().apply(&moved).equals(&map));
-            prop_assert!(action.after(&action.inverse()).is_identity() && action.inverse().after(&action).is_identity());
+            let inverse = action.inverse();
+            prop_assert!(action.after(&inverse).is_identity() && inverse.after(&action).is_identity());
         }
         let rotate = ColumnAction::new(Offset, &(0..keep).map(|i| (i + 1) % keep).collect::<Vec<_>>(), keep);
         prop_assert!(rotate.after(&action).apply(&map).equals(&rotate.apply(&moved)));
     }
 
     #[test]
-    fn orders_of_registers_divide_what_can_be_divided((a, b) in factors(), order in Just(vec![0_usize, 1, 2, 3, 4, 5]).prop_shuffle()) {
+    fn orders_of_registers_divide_what_can_be_divided(
+        (a, b) in factors(),
+        order in Just(vec![0_usize, 1, 2, 3, 4, 5]).prop_shuffle(),
+    ) {
         let product = a.times(&b);
         let registers = product.ins().bits_of(Register);
         let order: Vec<usize> = order.into_iter().filter(|&column| column < registers).collect();
-        let shuffled = if registers > 0 { ColumnAction::new(Register, &order, registers).apply(&product) } else { product };
+        let shuffled = ColumnAction::new(Register, &order, registers).apply(&product);
         let (left, right) = (shuffled.register_order_left(&a), shuffled.register_order_right(&b));
         prop_assert_eq!((left.fault(), right.fault()), (None, None));
         prop_assert!(left.apply(&shuffled).divide_left(&a).fault().is_none());
@@ -423,7 +444,11 @@ proptest! {
 
     #[test]
     fn blocked_layouts_are_products_made_to_fit(
-        shape in [0_usize..7, 0_usize..7], each in [0_usize..3, 0_usize..3], split in 0_usize..6, warps in [0_usize..3, 0_usize..3], turned in any::<bool>(),
+        shape in [0_usize..7, 0_usize..7],
+        each in [0_usize..3, 0_usize..3],
+        split in 0_usize..6,
+        warps in [0_usize..3, 0_usize..3],
+        turned in any::<bool>(),
     ) {
         let order = if turned { [0, 1] } else { [1, 0] };
         let lanes = [split, 5 - split];
@@ -451,15 +476,16 @@ proptest! {
                 map.apply(index) == map.outs().index(&[(output, place)])
             });
             first && inputs(&map).all(|index| {
-                let (place, image) = (map.ins().coordinate(index, input), map.outs().coordinate(map.apply(index), output));
-                place % count == image % count
+                let image = map.outs().coordinate(map.apply(index), output);
+                map.ins().coordinate(index, input) % count == image % count
             })
         };
         let most = map.ins().bits_of(input).min(map.outs().bits_of(output));
         let consecutive = (0..=most).rev().map(|bits| 1 << bits).find(|&count| whole(count));
         prop_assert_eq!(Some(map.num_consecutive_in_out() as u32), consecutive);
         for &dim in map.outs().dims() {
-            let reached: HashSet<u32> = inputs(&map).map(|index| map.outs().coordinate(map.apply(index), dim)).collect();
+            let reached = inputs(&map).map(|index| map.outs().coordinate(map.apply(index), dim));
+            let reached: HashSet<u32> = reached.collect();
             let prefixes = (0..=map.outs().bits_of(dim)).rev().map(|bits| 1 << bits);
             let longest = prefixes.into_iter().find(|&count| (0..count).all(|place| reached.contains(&place)));
             prop_assert_eq!(Some(map.contiguous_along(dim) as u32), longest);
@@ -467,7 +493,12 @@ proptest! {
     }
 
     #[test]
-    fn blocks_share_a_tile(ins in dims(&[Register, Lane, Warp]), outs in dims(&AXES), split in [0_usize..3, 0_usize..3, 0_usize..3], size in [0_usize..5, 0_usize..5, 0_usize..5]) {
+    fn blocks_share_a_tile(
+        ins in dims(&[Register, Lane, Warp]),
+        outs in dims(&AXES),
+        split in [0_usize..3, 0_usize..3, 0_usize..3],
+        size in [0_usize..5, 0_usize..5, 0_usize..5],
+    ) {
         let part = surjective(&ins, &outs, &[]);
         let shape: Vec<(Dim, usize)> = part.outs().dims().iter().zip(size).map(|(&dim, bits)| (dim, bits)).collect();
         let blocks = shape.iter().zip(split).fold(LinearMap::EMPTY, |blocks, (&(dim, _), bits)| {

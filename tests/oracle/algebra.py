@@ -1,4 +1,4 @@
-"""Writes algebra.txt: what libtriton's LinearLayout computes, for the test oracle_algebra of this crate to compare with.
+"""Writes algebra.txt: what libtriton's LinearLayout computes, for the test oracle_algebra to compare with.
 
 How to run, from this folder, needing neither torch nor a GPU:
 
@@ -61,7 +61,8 @@ class Map:
         bases = []
         for letter, _ in self.ins:
             columns = self.columns_of(letter)
-            bases.append((NAMES[letter], [[value for _, value in coordinates(column, self.outs)] for column in columns]))
+            values = [[value for _, value in coordinates(column, self.outs)] for column in columns]
+            bases.append((NAMES[letter], values))
         names, sizes = [NAMES[letter] for letter, _ in self.outs], [1 << bits for _, bits in self.outs]
         return LinearLayout.from_bases(bases, names, sizes, False)
 
@@ -70,7 +71,8 @@ def answer(layout):
     """libtriton's map as ours."""
     outs = [(LETTERS[name], size.bit_length() - 1) for name, size in layout.out_dims]
     ins = [(LETTERS[name], len(bases)) for name, bases in layout.bases]
-    columns = [flat(dict(zip([letter for letter, _ in outs], basis)), outs) for _, bases in layout.bases for basis in bases]
+    letters = [letter for letter, _ in outs]
+    columns = [flat(dict(zip(letters, basis)), outs) for _, bases in layout.bases for basis in bases]
     return Map(ins, outs, columns)
 
 
@@ -199,7 +201,8 @@ def traits():
     if rng.random() < 0.4:
         one = surjective(one.ins, dims(AXES, 3, rng.randint(0, total(one.ins))))
     asked = one.ask()
-    return str(one), "".join(str(int(flag)) for flag in (asked.is_surjective(), asked.is_injective(), asked.is_invertible()))
+    flags = asked.is_surjective(), asked.is_injective(), asked.is_invertible()
+    return str(one), "".join(str(int(flag)) for flag in flags)
 
 
 def apply():
@@ -243,8 +246,10 @@ def constructors():
     for bits in range(6):
         yield f"identity {bits} r x = {answer(LinearLayout.identity_1d(1 << bits, 'register', 'dim0'))}"
         for other in range(4):
-            yield f"strided {bits}.{other} l o = {answer(LinearLayout.strided_1d(1 << bits, 1 << other, 'lane', 'offset'))}"
-            yield f"zeros {bits}.{other} w y = {answer(LinearLayout.zeros_1d(1 << bits, 'warp', 'dim1', 1 << other))}"
+            strided = LinearLayout.strided_1d(1 << bits, 1 << other, "lane", "offset")
+            zeros = LinearLayout.zeros_1d(1 << bits, "warp", "dim1", 1 << other)
+            yield f"strided {bits}.{other} l o = {answer(strided)}"
+            yield f"zeros {bits}.{other} w y = {answer(zeros)}"
 
 
 def main():

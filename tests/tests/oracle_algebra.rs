@@ -1,6 +1,7 @@
-//! The algebra of labelled maps against libtriton's: every case of `oracle/algebra.txt`, which `oracle/algebra.py` writes
-//! and explains. Where several right inverses exist, ours must be libtriton's: both take the input in which bits that are
-//! sums of earlier ones are 0, and send to themselves the dimensions that are alike in both maps and apart from others.
+//! The algebra of labelled maps against libtriton's: every case of `oracle/algebra.txt`, which `oracle/algebra.py`
+//! writes and explains. Where several right inverses exist, ours must be libtriton's: both take the input in which bits
+//! that are sums of earlier ones are 0, and send to themselves the dimensions that are alike in both maps and apart
+//! from others.
 
 use quadpair_layouts::{Dim, LinearMap, Space};
 

@@ -1,8 +1,8 @@
 //! Column actions: the columns of one input dimension taken in another order, some of them dropped.
 //!
 //! What an action does to a map it does to registers too: if column i of the result is column `columns[i]` of the map,
-//! then register r of the result is the register whose bit `columns[i]` is bit i of r, for all i. The action `[2, 0, 1]`
-//! takes the columns 1, 2, 4 to 4, 1, 2, and register 3 = `011` of the result is register `101` = 5.
+//! then register r of the result is the register whose bit `columns[i]` is bit i of r, for all i. The action `[2, 0,
+//! 1]` takes the columns 1, 2, 4 to 4, 1, 2, and register 3 = `011` of the result is register `101` = 5.
 
 use super::error::MapError;
 use super::space::{Dim, MAX_SPACE_BITS};
@@ -307,8 +307,8 @@ impl LinearMap {
         action
     }
 
-    /// The order of registers that lets [`divide_right`](LinearMap::divide_right) take `high` off, if one does: those of
-    /// the divisor last, the others as they were.
+    /// The order of registers that lets [`divide_right`](LinearMap::divide_right) take `high` off, if one does: those
+    /// of the divisor last, the others as they were.
     ///
     /// ```
     /// use quadpair_layouts::{Dim::*, LinearMap};
@@ -356,8 +356,8 @@ impl LinearMap {
         action
     }
 
-    /// The widest access that registers make of elements side by side: the order of registers that puts it first, and its
-    /// bits, at most `most`. This is a map from register and others to the offset.
+    /// The widest access that registers make of elements side by side: the order of registers that puts it first, and
+    /// its bits, at most `most`. This is a map from register and others to the offset.
     ///
     /// [`banks::load`](crate::banks::load) says the same of a tile in a layout and a view of shared memory, with the
     /// access's cost.
@@ -384,12 +384,13 @@ impl LinearMap {
     }
 
     /// Which registers' offsets may be added instead of XORed, so that they become the constants of instructions: those
-    /// that share no bit with other inputs, with registers that must be XORed, or with `taken`, the bits of what else is
-    /// XORed in.
+    /// that share no bit with other inputs, with registers that must be XORed, or with `taken`, the bits of what else
+    /// is XORed in.
     ///
     /// ```
     /// use quadpair_layouts::{Dim::*, LinearMap};
-    /// let map = LinearMap::new(&[(Register, 3), (Lane, 2)], &[(Offset, 4)], &[0b1000, 0b0011, 0b0100, 0b0001, 0b0010]);
+    /// let columns = [0b1000, 0b0011, 0b0100, 0b0001, 0b0010];
+    /// let map = LinearMap::new(&[(Register, 3), (Lane, 2)], &[(Offset, 4)], &columns);
     /// let strides = map.additive_strides(0);
     /// assert_eq!((strides.action.columns(), strides.additive), (&[0, 2, 1][..], 2));
     /// assert_eq!(map.additive_strides(0b1000).additive, 1);

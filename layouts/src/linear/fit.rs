@@ -1,8 +1,8 @@
 //! Maps made to measure: for tiles of other sizes, for other numbers of blocks, for a conversion.
 //!
-//! A layout is given by what an instruction or a vector wants and must then cover the tile. Where the tile is larger, the
-//! first input dimension repeats it; where it is smaller, what would lie beyond moves nothing and is held several times.
-//! Lanes with the columns 1, 2, 4 in a tile of 4 are 1, 2, 0: lanes 4 to 7 hold what lanes 0 to 3 hold.
+//! A layout is given by what an instruction or a vector wants and must then cover the tile. Where the tile is larger,
+//! the first input dimension repeats it; where it is smaller, what would lie beyond moves nothing and is held several
+//! times. Lanes with the columns 1, 2, 4 in a tile of 4 are 1, 2, 0: lanes 4 to 7 hold what lanes 0 to 3 hold.
 
 use super::LinearMap;
 use super::error::MapError;
@@ -10,8 +10,8 @@ use super::space::{Dim, MAX_SPACE_DIMS, Space};
 use crate::error::Error;
 
 impl LinearMap {
-    /// The identity from one input dimension to axes 0, 1, ... of these numbers of bits; `order` lists the axes from the
-    /// fastest.
+    /// The identity from one input dimension to axes 0, 1, ... of these numbers of bits; `order` lists the axes from
+    /// the fastest.
     ///
     /// ```
     /// use quadpair_layouts::{Dim::*, LinearMap};
@@ -66,8 +66,8 @@ impl LinearMap {
         map
     }
 
-    /// This map where outputs have at least these numbers of bits: the first input dimension gets the missing ones, from
-    /// the map's minor output dimension to its major one.
+    /// This map where outputs have at least these numbers of bits: the first input dimension gets the missing ones,
+    /// from the map's minor output dimension to its major one.
     ///
     /// ```
     /// use quadpair_layouts::{Dim::*, LinearMap};
@@ -99,8 +99,8 @@ impl LinearMap {
         map
     }
 
-    /// This layout of a block's part, spread over the blocks of a cluster: `blocks` says which part each has. The part is
-    /// made to fit what the blocks leave of the tile; a tile with less than a block each is held several times.
+    /// This layout of a block's part, spread over the blocks of a cluster: `blocks` says which part each has. The part
+    /// is made to fit what the blocks leave of the tile; a tile with less than a block each is held several times.
     ///
     /// ```
     /// use quadpair_layouts::{Dim::*, LinearMap};
@@ -156,13 +156,14 @@ impl LinearMap {
         self.onto(&self.ins, &outs).rename_outs(renames.split_at(count).0)
     }
 
-    /// The conversion of a tile from one layout to another that moves as little as it can: the map from where an element
-    /// shall be to where it is, without the dimensions over which it is [trivial](LinearMap::is_trivial_over), as long as
-    /// those are, from the major one on. Nothing left: nothing to do. Registers: no element leaves its thread. Lanes: none
-    /// leaves its warp.
+    /// The conversion of a tile from one layout to another that moves as little as it can: the map from where an
+    /// element shall be to where it is, without the dimensions over which it is [trivial](LinearMap::is_trivial_over),
+    /// as long as those are, from the major one on. Nothing left: nothing to do. Registers: no element leaves its
+    /// thread. Lanes: none leaves its warp.
     ///
-    /// Registers that move nothing play no part, and what may stay where it is does. [`convert::plan`](crate::convert::plan) says what a conversion of a
-    /// tile takes and costs; this is the map that it comes from.
+    /// Registers that move nothing play no part, and what may stay where it is does.
+    /// [`convert::plan`](crate::convert::plan) says what a conversion of a tile takes and costs; this is the map that
+    /// it comes from.
     ///
     /// ```
     /// use quadpair_layouts::{Dim::*, LinearMap};

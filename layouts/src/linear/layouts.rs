@@ -55,7 +55,7 @@ impl SharedLayout {
 
 impl LinearMap {
     /// This map as the layout of a tile: from register, lane and warp to axes 0, 1, ..., both in any order. A missing
-    /// register or warp counts as one without bits.
+    /// register or warp counts as one without bits, and other inputs without bits count for nothing.
     ///
     /// ```
     /// use quadpair_layouts::blocked;
@@ -65,7 +65,7 @@ impl LinearMap {
     /// assert!(tile.equals(&blocked([16, 4], [1, 1], [8, 4], [1, 1], [1, 0])));
     /// ```
     ///
-    /// Invalid if there are other dimensions, lanes haven't five bits, some element is held by no thread, or there are
+    /// Invalid if other dimensions have bits, lanes haven't five bits, some element is held by no thread, or there are
     /// more registers, warps or elements than a layout can have.
     pub const fn to_layout(&self) -> Layout {
         if let Some(error) = self.fault {
@@ -90,7 +90,7 @@ impl LinearMap {
         let mut i = 0;
         while i < self.ins.dims().len() {
             let dim = self.ins.dims()[i];
-            if !dim.is_in(&[Dim::Register, Dim::Lane, Dim::Warp]) {
+            if !dim.is_in(&[Dim::Register, Dim::Lane, Dim::Warp]) && self.ins.bits_of(dim) > 0 {
                 return Some(dim);
             }
             i += 1;

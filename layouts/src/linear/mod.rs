@@ -1,10 +1,10 @@
 //! Labelled linear maps: the whole algebra, for maps that are no tile's layout.
 //!
-//! A [`Layout`](crate::Layout) has one form, from register, lane and warp to a tile. Compositions of layouts haven't: from
-//! a register of a lane to an offset in memory, from a thread of one layout to the thread of another that has its
-//! elements, from offsets to offsets. A [`LinearMap`] is any such map. Both its sides are a [`Space`], labelled bits from
-//! minor to major, and it is given by what each input bit moves by, one column an input bit, the bits of all output
-//! dimensions side by side, the first dimension's lowest.
+//! A [`Layout`](crate::Layout) has one form, from register, lane and warp to a tile. Compositions of layouts haven't:
+//! from a register of a lane to an offset in memory, from a thread of one layout to the thread of another that has its
+//! elements, from offsets to offsets. A [`LinearMap`] is any such map. Both its sides are a [`Space`], labelled bits
+//! from minor to major, and it is given by what each input bit moves by, one column an input bit, the bits of all
+//! output dimensions side by side, the first dimension's lowest.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -38,8 +38,8 @@ pub use space::{Dim, MAX_SPACE_BITS, MAX_SPACE_DIMS, Space};
 
 /// A linear map from labelled bits to labelled bits, given by what each input bit moves by.
 ///
-/// One column an input bit, in the order of the input dimensions from minor to major; in a column the bits of all output
-/// dimensions side by side, the first dimension's lowest:
+/// One column an input bit, in the order of the input dimensions from minor to major; in a column the bits of all
+/// output dimensions side by side, the first dimension's lowest:
 ///
 /// ```text
 /// two lane bits and a register bit      column, axis 1 in bits 0 and 1, axis 0 in bit 2
@@ -53,7 +53,8 @@ pub use space::{Dim, MAX_SPACE_BITS, MAX_SPACE_DIMS, Space};
 /// ```
 /// use quadpair_layouts::{Dim, LinearMap};
 /// use Dim::{Axis, Lane, Register};
-/// const MAP: LinearMap = LinearMap::new(&[(Lane, 2), (Register, 1)], &[(Axis(1), 2), (Axis(0), 1)], &[0b001, 0b100, 0b010]);
+/// const COLUMNS: [u32; 3] = [0b001, 0b100, 0b010];
+/// const MAP: LinearMap = LinearMap::new(&[(Lane, 2), (Register, 1)], &[(Axis(1), 2), (Axis(0), 1)], &COLUMNS);
 /// let element = MAP.apply(MAP.ins().index(&[(Register, 1), (Lane, 3)]));
 /// assert_eq!((MAP.outs().coordinate(element, Axis(0)), MAP.outs().coordinate(element, Axis(1))), (1, 3));
 /// // The same from parts: a product acts on the low bits by its left factor, on the high bits by its right.
@@ -68,8 +69,8 @@ pub use space::{Dim, MAX_SPACE_BITS, MAX_SPACE_DIMS, Space};
 ///
 /// # Where each operation is
 ///
-/// Compilers of tiles know the operations by the names on the left. Each is in one place; what a layout of a tile has as
-/// a method of its own is not here again.
+/// Compilers of tiles know the operations by the names on the left. Each is in one place; what a layout of a tile has
+/// as a method of its own is not here again.
 ///
 /// | operation | here |
 /// |---|---|
@@ -135,8 +136,8 @@ impl LinearMap {
     /// The map of these dimensions, from minor to major with their numbers of bits, and these columns: the output index
     /// that each input bit gives.
     ///
-    /// Invalid if a side has a label twice, more than [`MAX_SPACE_DIMS`] dimensions or [`MAX_SPACE_BITS`] bits, if there isn't one
-    /// column for each input bit, or if one has bits that the outputs lack.
+    /// Invalid if a side has a label twice, more than [`MAX_SPACE_DIMS`] dimensions or [`MAX_SPACE_BITS`] bits, if
+    /// there isn't one column for each input bit, or if one has bits that the outputs lack.
     pub const fn new(ins: &[(Dim, usize)], outs: &[(Dim, usize)], columns: &[u32]) -> LinearMap {
         match (Space::new(ins), Space::new(outs)) {
             (Ok(ins), Ok(outs)) => LinearMap::between(&ins, &outs, columns),
@@ -166,7 +167,8 @@ impl LinearMap {
     ///
     /// ```
     /// use quadpair_layouts::{Dim::*, LinearMap};
-    /// let map = LinearMap::from_bases(&[(Register, &[[1, 0]]), (Lane, &[[0, 1], [0, 2]])], [(Axis(0), 1), (Axis(1), 2)]);
+    /// let bases: [(_, &[_]); 2] = [(Register, &[[1, 0]]), (Lane, &[[0, 1], [0, 2]])];
+    /// let map = LinearMap::from_bases(&bases, [(Axis(0), 1), (Axis(1), 2)]);
     /// assert_eq!(map.columns(), [0b00_1, 0b01_0, 0b10_0]);
     /// ```
     ///

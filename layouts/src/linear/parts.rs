@@ -15,7 +15,8 @@ impl LinearMap {
     ///
     /// ```
     /// use quadpair_layouts::{Dim::*, LinearMap};
-    /// let map = LinearMap::from_bases(&[(Register, &[[1, 0]]), (Lane, &[[0, 2], [1, 1]])], [(Axis(0), 1), (Axis(1), 2)]);
+    /// let bases: [(_, &[_]); 2] = [(Register, &[[1, 0]]), (Lane, &[[0, 2], [1, 1]])];
+    /// let map = LinearMap::from_bases(&bases, [(Axis(0), 1), (Axis(1), 2)]);
     /// assert_eq!(map.sublayout(&[Lane], &[Axis(1)]).columns(), [2, 1]);
     /// ```
     pub const fn sublayout(&self, ins: &[Dim], outs: &[Dim]) -> LinearMap {
@@ -165,9 +166,9 @@ impl LinearMap {
         mask
     }
 
-    /// How many inputs from 0 on go to the outputs of the same numbers, in blocks that all else moves whole: 2^k where the
-    /// first k bits of the first input dimension are the first k bits of the first output dimension and nothing else
-    /// moves these.
+    /// How many inputs from 0 on go to the outputs of the same numbers, in blocks that all else moves whole: 2^k where
+    /// the first k bits of the first input dimension are the first k bits of the first output dimension and nothing
+    /// else moves these.
     ///
     /// [`Layout::vector`](crate::Layout::vector) asks for the identity alone.
     ///
@@ -212,8 +213,8 @@ impl LinearMap {
         1 << bits
     }
 
-    /// The largest identity from an input to an output dimension, of at most `most` bits, that [`divide_left`] takes off:
-    /// its bits, and what is left.
+    /// The largest identity from an input to an output dimension, of at most `most` bits, that [`divide_left`] takes
+    /// off: its bits, and what is left.
     ///
     /// ```
     /// use quadpair_layouts::{Dim::*, LinearMap};
@@ -238,8 +239,8 @@ impl LinearMap {
         (0, *self)
     }
 
-    /// The map without a tile that it repeats: the columns of `tile`, which are the low ones of their dimensions here, are
-    /// 0 in it, and the others move no output bit that the tile moves.
+    /// The map without a tile that it repeats: the columns of `tile`, which are the low ones of their dimensions here,
+    /// are 0 in it, and the others move no output bit that the tile moves.
     ///
     /// Where [`divide_left`](LinearMap::divide_left) wants the tile's outputs to be the low bits, here they may have
     /// gaps: what lies in a gap is a repetition.
@@ -295,7 +296,8 @@ impl LinearMap {
         LinearMap { fault: self.fault, ..LinearMap::zero(&self.ins, &self.outs) }
     }
 
-    /// The first basis that another map between the same spaces has otherwise: input bit, output dimension, here, there.
+    /// The first basis that another map between the same spaces has otherwise: input bit, output dimension, here,
+    /// there.
     pub(super) const fn deviation(&self, other: &LinearMap) -> Option<(BitOf, Dim, u32, u32)> {
         let mut i = 0;
         while i < self.ins.bits() {

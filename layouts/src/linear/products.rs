@@ -1,16 +1,17 @@
 //! Products: two maps side by side, and what is left when one side is taken off.
 //!
-//! The product of A and B acts on the low bits of every dimension as A does and on the high bits as B does; the outputs of
-//! B lie above those of A. As matrices it is the block diagonal of both. Tiles are built that way: 4 elements a thread,
-//! times 8 lanes, times 2 warps along an axis are the columns 1, 2 of registers, 4, 8, 16 of lanes and 32 of the warp.
+//! The product of A and B acts on the low bits of every dimension as A does and on the high bits as B does; the outputs
+//! of B lie above those of A. As matrices it is the block diagonal of both. Tiles are built that way: 4 elements a
+//! thread, times 8 lanes, times 2 warps along an axis are the columns 1, 2 of registers, 4, 8, 16 of lanes and 32 of
+//! the warp.
 
 use super::error::MapError;
 use super::space::Space;
 use super::{Columns, LinearMap};
 
 impl LinearMap {
-    /// The direct sum: this map on the low bits of each dimension, `high` on the bits above, its outputs above this one's.
-    /// A dimension that one of them lacks counts as one without bits.
+    /// The direct sum: this map on the low bits of each dimension, `high` on the bits above, its outputs above this
+    /// one's. A dimension that one of them lacks counts as one without bits.
     ///
     /// The dimensions come in an order that respects both maps', this one's first where that leaves a choice.
     ///
@@ -46,8 +47,8 @@ impl LinearMap {
         columns.between(&ins, &outs)
     }
 
-    /// The C with `low.times(C)` equal to this map. It has all dimensions of this map, those that `low` makes up entirely
-    /// without bits.
+    /// The C with `low.times(C)` equal to this map. It has all dimensions of this map, those that `low` makes up
+    /// entirely without bits.
     ///
     /// ```
     /// use quadpair_layouts::{Dim::*, LinearMap};

@@ -1,8 +1,8 @@
 //! Other dimensions for the same bits: order, cuts and labels.
 //!
-//! None of these changes which bit goes where. An index has its dimensions side by side, so a reshape cuts the same bits
-//! elsewhere and touches no column, while a transposition moves bits. Rows of 4 and columns of 2, `c c r`, flattened and cut
-//! into 2 and 4 are `c cr`: axis 0 has the lowest bit of the columns alone.
+//! None of these changes which bit goes where. An index has its dimensions side by side, so a reshape cuts the same
+//! bits elsewhere and touches no column, while a transposition moves bits. Rows of 4 and columns of 2, `c c r`,
+//! flattened and cut into 2 and 4 are `c cr`: axis 0 has the lowest bit of the columns alone.
 
 use super::error::MapError;
 use super::space::{Dim, Space};
@@ -195,7 +195,8 @@ impl LinearMap {
         }
     }
 
-    /// Both maps on the same inputs, side by side: x ↦ (this(x), other(x)). The outputs of `other` come after this one's.
+    /// Both maps on the same inputs, side by side: x ↦ (this(x), other(x)). The outputs of `other` come after this
+    /// one's.
     ///
     /// ```
     /// use quadpair_layouts::{Dim::*, LinearMap};

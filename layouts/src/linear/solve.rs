@@ -1,11 +1,12 @@
 //! Maps after each other, and the equations that ask for one of them.
 //!
-//! All of it is one question: which X makes A ∘ X = B? Column by column, X has an input of A that gives B's column; where
-//! A has several, the one in which bits that are sums of earlier ones are 0. With B the identity, X is a right inverse of
-//! A. With A a layout of threads and B another, X sends each thread of B to the thread of A that has its element.
+//! All of it is one question: which X makes A ∘ X = B? Column by column, X has an input of A that gives B's column;
+//! where A has several, the one in which bits that are sums of earlier ones are 0. With B the identity, X is a right
+//! inverse of A. With A a layout of threads and B another, X sends each thread of B to the thread of A that has its
+//! element.
 //!
-//! Take A with the columns 1, 2, 3 and B with the columns 3, 2: bit 2 of A's inputs is the sum of bits 0 and 1, hence 0,
-//! and X has the columns `011`, `010`.
+//! Take A with the columns 1, 2, 3 and B with the columns 3, 2: bit 2 of A's inputs is the sum of bits 0 and 1, hence
+//! 0, and X has the columns `011`, `010`.
 
 use super::error::{BitOf, MapError};
 use super::space::{Dim, Space};
@@ -40,8 +41,8 @@ impl LinearMap {
         columns.between(&self.ins, &outer.outs)
     }
 
-    /// The map X from the inputs of `image` to those of this with `x.then(self)` equal to `image`; this is A of A ∘ X = B.
-    /// Of several solutions it is the one in which input bits of A that are sums of earlier ones are 0.
+    /// The map X from the inputs of `image` to those of this with `x.then(self)` equal to `image`; this is A of A ∘ X =
+    /// B. Of several solutions it is the one in which input bits of A that are sums of earlier ones are 0.
     ///
     /// ```
     /// use quadpair_layouts::{Dim::*, LinearMap};
@@ -70,12 +71,12 @@ impl LinearMap {
     /// inputs of this to those of `outer`.
     ///
     /// It differs from [`lstsq`](LinearMap::lstsq) where there is a choice: an input dimension that both maps have with
-    /// the same columns is sent to itself, if no other dimension of either moves the same output bits. So lanes that hold
-    /// the same in both stay as they are, duplicates among them.
+    /// the same columns is sent to itself, if no other dimension of either moves the same output bits. So lanes that
+    /// hold the same in both stay as they are, duplicates among them.
     ///
     /// ```
     /// use quadpair_layouts::{Dim::*, LinearMap};
-    /// // At which offset does a lane of two warps find its element? The warps have the same, in the same block of memory.
+    /// // At which offset does a lane find its element? Two warps have the same, and so have two parts of memory.
     /// let lanes = LinearMap::from_bases(&[(Lane, &[[2], [1]]), (Warp, &[[0]])], [(Axis(0), 2)]);
     /// let memory = LinearMap::from_bases(&[(Offset, &[[1], [3]]), (Warp, &[[0]])], [(Axis(0), 2)]);
     /// assert_eq!(lanes.invert_and_compose(&memory).columns(), [0b0_11, 0b0_01, 0b1_00]);
@@ -97,8 +98,8 @@ impl LinearMap {
         columns.between(&self.ins, &outer.ins)
     }
 
-    /// [`invert_and_compose`](LinearMap::invert_and_compose), but a bit of one of these dimensions that moves by the same
-    /// in both maps is sent to itself, whatever others move: so what may stay in its thread does.
+    /// [`invert_and_compose`](LinearMap::invert_and_compose), but a bit of one of these dimensions that moves by the
+    /// same in both maps is sent to itself, whatever others move: so what may stay in its thread does.
     ///
     /// ```
     /// use quadpair_layouts::{Dim::*, LinearMap};
@@ -167,8 +168,8 @@ impl LinearMap {
 
     /// The input bits that are sums of earlier ones, as an index of the inputs: they can change without a new output.
     ///
-    /// [`Layout::free_lanes`](crate::Layout::free_lanes) counts from the warps down instead, since of several holders of
-    /// an element the one in the lowest warp shall act.
+    /// [`Layout::free_lanes`](crate::Layout::free_lanes) counts from the warps down instead, since of several holders
+    /// of an element the one in the lowest warp shall act.
     ///
     /// ```
     /// use quadpair_layouts::{Dim::*, LinearMap};

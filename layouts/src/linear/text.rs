@@ -5,8 +5,8 @@ use super::space::Space;
 use crate::text::Text;
 
 impl LinearMap {
-    /// Its bases, as `register (0, 2); lane (0, 1) (1, 0) to axis 0: 2, axis 1: 4` with the extents of the outputs; of an
-    /// invalid one, what is wrong.
+    /// Its bases, as `register (0, 2); lane (0, 1) (1, 0) to axis 0: 2, axis 1: 4` with the extents of the outputs; of
+    /// an invalid one, what is wrong.
     pub const fn text(&self) -> Text {
         if let Some(error) = self.fault {
             return Text::new("invalid: ").push(error.text().as_str());
