@@ -74,6 +74,8 @@ pub enum MapError {
     Drops { columns: u8, bits: u8 },
     /// A memory view that starts inside its allocation, so that no linear map gives its offsets.
     Constant { constant: u32 },
+    /// A memory layout with gaps, which no linear map makes.
+    Padded,
 }
 
 impl MapError {
@@ -99,7 +101,7 @@ impl MapError {
             MapError::Columns { .. } | MapError::Outside { .. } | MapError::BasisOutside { .. } => self.of_bases(text),
             MapError::Unreached { .. } | MapError::Free { .. } | MapError::Unsolvable { .. } => self.of_solving(text),
             MapError::NotDivisible { .. } | MapError::NotTrivial { .. } => self.of_parts(text),
-            MapError::NoPlace { .. } | MapError::Constant { .. } => self.of_layouts(text),
+            MapError::NoPlace { .. } | MapError::Constant { .. } | MapError::Padded => self.of_layouts(text),
             _ => self.of_dims(text),
         }
     }
@@ -191,6 +193,9 @@ impl MapError {
                 let text = text.push("the view starts at offset ").number(constant as usize);
                 text.push(" of its allocation; a linear map sends 0 to 0, so take the map of the whole")
             }
+            MapError::Padded => text.push(
+                "the memory has gaps between elements, which no linear map makes; take the layout without padding",
+            ),
             _ => text,
         }
     }
@@ -221,7 +226,7 @@ mod tests {
     use crate::linear::Dim::{Axis, Block, Lane, Offset, Register, Warp};
     use crate::linear::{ColumnAction, LinearMap};
     use crate::named::blocked;
-    use crate::shared::row_major;
+    use crate::shared::{padded, row_major};
     use std::string::{String, ToString};
     use std::vec;
 
@@ -346,6 +351,7 @@ mod tests {
         assert!(matches!(fault(lanes.zeros_like()), Error::Unheld { .. }));
         let view = row_major([4, 4]).slice(0, 2, 2).to_linear();
         assert_eq!(error(view), MapError::Constant { constant: 8 });
+        assert_eq!(error(padded([4, 4], &[(4, 1)], [1, 0]).to_linear()), MapError::Padded);
     }
 
     /// A map without the column that it should have, with its fault.
@@ -438,6 +444,7 @@ mod tests {
             MapError::RepeatedColumn { column: 1 },
             MapError::Drops { columns: 1, bits: 2 },
             MapError::Constant { constant: 8 },
+            MapError::Padded,
         ];
         let words: vec::Vec<String> = errors.iter().map(|&error| Error::Map(error).to_string()).collect();
         for (i, text) in words.iter().enumerate() {

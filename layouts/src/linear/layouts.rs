@@ -38,10 +38,14 @@ impl Layout {
 impl SharedLayout {
     /// This layout as a map from the axes of the tile, the last one first, to the offset in elements.
     ///
-    /// Invalid if the view doesn't start at offset 0: a linear map sends 0 to 0.
+    /// Invalid if the view doesn't start at offset 0, since a linear map sends 0 to 0, or if there are gaps between
+    /// elements.
     pub const fn to_linear(&self) -> LinearMap {
         if let Some(error) = self.fault() {
             return LinearMap::invalid(error);
+        }
+        if self.is_padded() {
+            return LinearMap::broken(MapError::Padded);
         }
         if self.constant() != 0 {
             return LinearMap::broken(MapError::Constant { constant: self.constant() });
