@@ -50,6 +50,8 @@ pub struct Scalar {
 /// An entry of `instances!`.
 pub struct Instance {
     pub attributes: Vec<Attribute>,
+    /// The architecture that it is checked for: `#[target(sm_70)]`.
+    pub sm: Option<u32>,
     pub visibility: Visibility,
     pub name: Ident,
     pub value: ExprStruct,

@@ -69,6 +69,7 @@ pub const POINTER: &str = "a pointer names its element type: `Ptr<f16>`";
 pub const OPTIONAL: &str = "only `Ptr<T>` can be optional";
 pub const AGGREGATE: &str = "an aggregate is a struct of tiles, arrays and tuples of them, and other aggregates";
 pub const DEVICE_ARGUMENT: &str = "#[device] takes no arguments";
+pub const TARGET: &str = "an instance is checked for an architecture that is written like `#[target(sm_70)]`";
 pub const INSTANCE: &str =
     "an instance is a kernel's struct with its comptime parameters: `pub NAME = Kernel { tile: .. };`";
 

@@ -191,15 +191,24 @@ fn scalar(name: &Ident) -> Option<Scalar> {
 
 impl Parse for Instance {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let attributes = input.call(Attribute::parse_outer)?;
+        let (targets, attributes): (Vec<_>, Vec<_>) =
+            input.call(Attribute::parse_outer)?.into_iter().partition(|attribute| attribute.path().is_ident("target"));
+        let sm = targets.iter().map(architecture).next_back().transpose()?;
         let visibility = input.parse()?;
         let name = input.parse()?;
         input.parse::<Token![=]>()?;
         match input.parse()? {
-            Expr::Struct(value) => Ok(Instance { attributes, visibility, name, value }),
+            Expr::Struct(value) => Ok(Instance { attributes, sm, visibility, name, value }),
             other => Err(syn::Error::new_spanned(other, errors::INSTANCE)),
         }
     }
+}
+
+/// The 70 of `#[target(sm_70)]`.
+fn architecture(attribute: &Attribute) -> syn::Result<u32> {
+    let number = |name: &Ident| name.to_string().strip_prefix("sm_").and_then(|number| number.parse().ok());
+    let name = attribute.parse_args::<Ident>().ok();
+    name.as_ref().and_then(number).ok_or_else(|| syn::Error::new_spanned(attribute, errors::TARGET))
 }
 
 /// Reads the entries of `instances!`.

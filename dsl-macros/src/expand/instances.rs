@@ -17,14 +17,14 @@ pub fn expand(input: TokenStream) -> TokenStream {
 }
 
 fn instance(entry: Instance) -> TokenStream {
-    let Instance { attributes, visibility, name, mut value } = entry;
+    let Instance { attributes, sm, visibility, name, mut value } = entry;
     let kernel = value.path.clone();
     let generic = kernel.segments.last().is_some_and(|last| matches!(last.arguments, PathArguments::AngleBracketed(_)));
     if generic {
         value.fields.push(syn::parse_quote!(types: ::core::marker::PhantomData));
     }
     let text = name.to_string();
-    let check = check(&value);
+    let check = check(&value, sm);
     quote! {
         #(#attributes)*
         #visibility static #name: ::quadpair::Instance<#kernel> = ::quadpair::Instance::new(#text, #value);
@@ -33,10 +33,13 @@ fn instance(entry: Instance) -> TokenStream {
     }
 }
 
-/// `value.check()`, shown under the value: there rustc begins its account of a broken rule.
-fn check(value: &ExprStruct) -> TokenStream {
+/// `value.check(sm)`, shown under the value: there rustc begins its account of a broken rule.
+fn check(value: &ExprStruct, sm: Option<u32>) -> TokenStream {
     let ends = Ends::of(value);
     let method = Ident::new("check", ends.last);
-    let arguments = ends.parenthesize(TokenStream::new());
+    let arguments = ends.parenthesize(match sm {
+        Some(sm) => quote!(::core::option::Option::Some(#sm)),
+        None => quote!(::core::option::Option::None),
+    });
     quote!(#value.#method #arguments)
 }

@@ -1,6 +1,7 @@
 //! The operations of the language, but for operators, shared memory and control.
 
-use quadpair_layouts::{ConversionKind, Error, Layout, Text, convert, typing};
+use quadpair_layouts::mma::M8N8K4;
+use quadpair_layouts::{ConversionKind, Error, Layout, MmaPlan, Text, convert, typing};
 
 use crate::element::{DType, Element};
 use crate::ir::{BinaryOp, MAX_ASM_ARGS, OpKind, Pointer, TileType, UnaryOp};
@@ -274,13 +275,15 @@ pub const fn multiple_of(trace: &mut Trace<'_>, x: Tile, n: usize) -> Tile {
 /// The layouts must be those of the unit's fragments, as [`Mma`](quadpair_layouts::Mma) gives them.
 #[track_caller]
 pub const fn mma(trace: &mut Trace<'_>, a: Tile, b: Tile, c: Tile) -> Tile {
-    matrix_product(trace, "mma", a, b, c);
+    let unit = match matrix_product(trace, "mma", a, b, c) {
+        Some(plan) => plan.atom,
+        None => &M8N8K4,
+    };
+    trace.needs("mma", unit.name, unit.first_sm);
     if !(a.ty.dtype.is(DType::F16) && b.ty.dtype.is(DType::F16) && c.ty.dtype.is(DType::F32)) {
-        let text = describe(
-            describe(text("mma").push("m8n8k4 multiplies f16 by f16 into f32; these are "), &a).push(", "),
-            &b,
-        );
-        trace.fail(describe(text.push(" and "), &c));
+        let text = text("mma").push(unit.name).push(" multiplies f16 by f16 into f32; these are ");
+        let text = describe(describe(text, &a).push(", "), &b).push(" and ");
+        trace.fail(describe(text, &c).push("; convert them with `as`"));
     }
     trace.emit(OpKind::Mma(a.value, b.value, c.value), c.ty)
 }
@@ -302,17 +305,21 @@ pub const fn dot(trace: &mut Trace<'_>, a: Tile, b: Tile, c: Tile) -> Tile {
 }
 
 #[track_caller]
-const fn matrix_product(trace: &mut Trace<'_>, op: &str, a: Tile, b: Tile, c: Tile) {
+const fn matrix_product(trace: &mut Trace<'_>, op: &str, a: Tile, b: Tile, c: Tile) -> Option<MmaPlan> {
     let (Some(left), Some(right), Some(sum)) = (&a.ty.layout, &b.ty.layout, &c.ty.layout) else {
         trace.fail(text(op).push("a scalar where a tile of rank 2 is wanted"));
-        return;
+        return None;
     };
     let plan = match op.as_bytes() {
         b"dot" => typing::dot(left, right, sum),
         _ => typing::mma(left, right, sum),
     };
-    if let Err(error) = plan {
-        trace.broken(op, error);
+    match plan {
+        Ok(plan) => Some(plan),
+        Err(error) => {
+            trace.broken(op, error);
+            None
+        }
     }
 }
 

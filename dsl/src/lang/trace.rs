@@ -19,6 +19,8 @@ pub struct Trace<'a> {
     allocations: u32,
     warps: Option<usize>,
     strict: bool,
+    /// The architecture that the kernel is checked for: 70 is sm_70.
+    sm: Option<u32>,
     /// Whose function of elements is being traced.
     function: Option<&'static str>,
     fault: Option<Broken>,
@@ -69,15 +71,18 @@ impl<'a> Trace<'a> {
             allocations,
             warps: None,
             strict: false,
+            sm: None,
             function: None,
             fault: None,
         }
     }
 
-    /// A trace that keeps nothing and panics at the first broken rule, for constant evaluation.
-    pub const fn checking(name: &'static str) -> Trace<'static> {
+    /// A trace that keeps nothing and panics at the first broken rule, for constant evaluation. With an architecture
+    /// (70 is sm_70), what that lacks is a broken rule too.
+    pub const fn checking(name: &'static str, sm: Option<u32>) -> Trace<'static> {
         let mut trace = Trace::new(name, &mut []);
         trace.strict = true;
+        trace.sm = sm;
         trace
     }
 
@@ -193,6 +198,17 @@ impl<'a> Trace<'a> {
     /// Whether a rule has been broken; what follows has no meaning then.
     pub(crate) const fn failed(&self) -> bool {
         self.fault.is_some()
+    }
+
+    /// Breaks the check of a kernel for an architecture that lacks something.
+    #[track_caller]
+    pub(crate) const fn needs(&mut self, op: &str, what: &str, first_sm: u32) {
+        if let Some(sm) = self.sm
+            && sm < first_sm
+        {
+            let text = Text::new(op).push(": ").push(what).push(" needs sm_").number(first_sm as usize);
+            self.fail(text.push(" or later; this instance is for sm_").number(sm as usize));
+        }
     }
 
     /// Reports a broken rule: in constant evaluation as a panic, else as the trace's result.

@@ -332,12 +332,16 @@ impl FlashTile {
 
 instances! {
     /// Head dim 64 on the matrix unit.
+    #[target(sm_70)]
     pub FLASH_64 = FlashAttention::<f16, f32> { t: FlashTile::shipped(Unit::M8N8K4, 64, 32, 64) };
     /// Head dim 96, in pieces of 64 and 32, on the matrix unit.
+    #[target(sm_70)]
     pub FLASH_96 = FlashAttention::<f16, f32> { t: FlashTile::shipped(Unit::M8N8K4, 64, 32, 96) };
     /// Head dim 128 on the matrix unit.
+    #[target(sm_70)]
     pub FLASH_128 = FlashAttention::<f16, f32> { t: FlashTile::shipped(Unit::M8N8K4, 64, 32, 128) };
     /// Head dim 256, in two pieces, on the matrix unit.
+    #[target(sm_70)]
     pub FLASH_256 = FlashAttention::<f16, f32> { t: FlashTile::shipped(Unit::M8N8K4, 64, 32, 256) };
     /// Head dim 64 by fused multiply-adds.
     pub FLASH_64_FMA = FlashAttention::<f32, f32> { t: FlashTile::shipped(Unit::Fma, 64, 32, 64) };
