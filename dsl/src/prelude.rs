@@ -2,8 +2,8 @@
 
 pub use half::{bf16, f16};
 pub use quadpair_layouts::{
-    Layout, Mma, Quadpairs, SharedLayout, blocked, coalesced, linear, nvmma_default, nvmma_shared, padded, row_major,
-    shared_linear, swizzled,
+    Bound, Layout, Mma, Quadpairs, SharedLayout, blocked, coalesced, linear, nvmma_default, nvmma_shared, padded,
+    row_major, shared_linear, swizzled,
 };
 pub use quadpair_macros::{Aggregate, device, instances, kernel};
 

@@ -4,9 +4,8 @@
 //! those of a kernel's author (dimensions, extents, lanes, warps), say what is and what was expected, and how to get
 //! there if there is a way.
 
-use crate::convert::Cost;
 use crate::difference::Difference;
-use crate::layout::{Bit, Layout, MAX_REGISTER_BITS};
+use crate::layout::{Bit, MAX_REGISTER_BITS};
 use crate::linear::MapError;
 use crate::shape::{MAX_RANK, MAX_SHAPE_BITS, Shape};
 use crate::shared::MAX_PADDINGS;
@@ -98,8 +97,6 @@ pub enum Error {
     Broadcast { difference: Difference },
     /// Two tiles that broadcast against each other but come from different parents.
     Parents { left: usize, right: usize },
-    /// A conversion that moves data although it must not.
-    NotTrivial { difference: Difference, wavefronts: u32 },
     /// Tiles in other numbers of warps.
     Warps { from: usize, to: usize },
     /// Shapes of a matrix product that don't fit.
@@ -214,14 +211,6 @@ impl ElementOf {
 }
 
 impl Error {
-    /// The error of a conversion that must move nothing.
-    pub const fn not_trivial(from: &Layout, to: &Layout, cost: Cost) -> Error {
-        match from.difference(to) {
-            Some(difference) => Error::NotTrivial { difference, wavefronts: cost.wavefronts },
-            None => Error::Warps { from: from.warps(), to: to.warps() },
-        }
-    }
-
     pub(crate) const fn shapes(op: &'static str, left: &Shape, right: &Shape) -> Error {
         Error::Shapes { op, shapes: Shapes { left: PackedShape::of(left), right: PackedShape::of(right) } }
     }
@@ -363,11 +352,6 @@ impl Error {
                 let text = text.push("both sides broadcast, but come from different layouts: ").number(1 << left);
                 let text = text.push(" and ").number(1 << right).push(" elements a thread; ");
                 text.push("slice both from one layout, or use broadcast_to")
-            }
-            Error::NotTrivial { difference, wavefronts } => {
-                let text = difference.write(text.push("the conversion moves elements between threads: "));
-                let text = text.push("; it would cost ").number(wavefronts as usize);
-                text.push(" shared-memory wavefronts a warp and 2 barriers")
             }
             Error::Warps { from, to } => {
                 text.push("one tile lives in ").number(from).push(" warps, the other in ").number(to)
@@ -586,7 +570,6 @@ mod tests {
             Error::Layouts { difference },
             Error::Broadcast { difference },
             Error::Parents { left: 2, right: 3 },
-            Error::NotTrivial { difference, wavefronts: 16 },
             Error::Warps { from: 4, to: 8 },
             Error::ProductShapes { a: shape, b: shape, c: shape },
             Error::Fragment { product, operand, bit, is: element, wants: Wanted::Element(1) },

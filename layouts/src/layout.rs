@@ -199,6 +199,16 @@ impl Layout {
         span
     }
 
+    /// The span of the register bases, all of them as one input.
+    pub(crate) const fn register_span_of(&self, combination: u32) -> Span {
+        let (mut span, mut i) = (Span::new(), 0);
+        while i < self.registers as usize {
+            span.insert(self.bases[i], combination);
+            i += 1;
+        }
+        span
+    }
+
     /// The bits of the lane's number that duplicate: of the threads and registers that have an element, its *holder* is
     /// the one whose free bits are all 0. Each element has exactly one.
     pub const fn free_lanes(&self) -> u32 {

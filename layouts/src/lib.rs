@@ -143,7 +143,7 @@ mod text;
 pub mod typing;
 
 pub use banks::{Access, wavefronts};
-pub use convert::{Conversion, ConversionKind, Cost};
+pub use convert::{Bound, Conversion, ConversionKind, Cost};
 pub use difference::{Difference, difference};
 pub use error::{ElementOf, Error, Operand, PackedShape, Product, Shapes, Wanted};
 pub use f2::Map;

@@ -193,9 +193,12 @@ proptest! {
         prop_assert_eq!(plan.is_trivial(), stays);
         let same = threads(&from).all(|thread| held(&from.compact(), thread) == held(&to.compact(), thread));
         prop_assert_eq!(plan.kind == ConversionKind::Nothing, same);
-        if let ConversionKind::Registers = plan.kind {
-            prop_assert_eq!(plan.cost.shared_bytes + plan.cost.wavefronts + plan.cost.barriers, 0);
-        }
+        let warp = |layout: &Layout, warp| -> HashSet<u32> {
+            (0..32).flat_map(|lane| held(layout, (lane, warp))).collect()
+        };
+        let within = (0..from.warps()).all(|own| warp(&to, own).is_subset(&warp(&from, own)));
+        prop_assert_eq!(plan.is_within_warps(), within);
+        prop_assert_eq!(plan.cost.barriers == 0, within);
     }
 
     #[test]

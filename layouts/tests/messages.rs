@@ -2,7 +2,7 @@
 
 use quadpair_layouts::mma::Descriptor;
 use quadpair_layouts::{
-    Cost, Error, Layout, Mma, Quadpairs, Shape, SharedLayout, blocked, convert, linear, nvmma_shared, padded,
+    Bound, Error, Layout, Mma, Quadpairs, Shape, SharedLayout, blocked, convert, linear, nvmma_shared, padded,
     row_major, shared_linear, swizzled, tensor_memory, typing,
 };
 
@@ -118,9 +118,39 @@ fn differences() {
     let words = "the layouts differ: register bit 1 does not exist here and moves by (0, 1) there; \
                  convert one side with convert_layout";
     fails(typing::elementwise(&long, &more), words);
-    let words = "the conversion moves elements between threads: lane bit 0 moves by (0, 4) here and by (4, 0) there; \
-                 it would cost 24 shared-memory wavefronts a warp and 2 barriers";
-    says(Some(Error::not_trivial(&tile(), &turned, Cost { wavefronts: 24, ..Cost::default() })), words);
+}
+
+#[test]
+fn conversions_beyond_a_bound() {
+    let refusal = |from: &Layout, to: &Layout, bound| {
+        let plan = convert::plan_within(from, to, 32, bound).unwrap();
+        assert!(!bound.allows(&plan));
+        plan.refusal(bound, from, to).to_string()
+    };
+    let turned = tile().permute([1, 0]);
+    let words = "the conversion must leave every element in its thread; lane bit 0 moves by (0, 4) here and by (4, 0) \
+                 there, so words move through shared memory, within warps: 40 shared-memory accesses, 64 wavefronts, \
+                 4096 bytes of shared memory, 1 synchronization of the warp; let both layouts give each thread the same \
+                 elements, or use convert_layout, which moves them";
+    assert_eq!(refusal(&tile(), &turned, Bound::Registers), words);
+    let narrow = |lanes: &[[usize; 2]]| linear([4, 8], &[], lanes, &[]);
+    let (rows, columns) = (narrow(&LANES), narrow(&[[1, 0], [2, 0], [0, 1], [0, 2], [0, 4]]));
+    let words = "the conversion must use at most 0 shuffles and no shared memory; lane bit 0 moves by (0, 1) here and by \
+                 (1, 0) there, so words move between lanes: 1 shuffle; allow 1 shuffle, or let each thread keep more of \
+                 its elements";
+    assert_eq!(refusal(&rows, &columns, Bound::Shuffles(0)), words);
+    let (rows, columns) =
+        (blocked([32, 32], [1, 4], [4, 8], [2, 1], [1, 0]), blocked([32, 32], [1, 4], [4, 8], [1, 2], [1, 0]));
+    for (bound, must) in [
+        (Bound::NoSharedMemory, "use no shared memory"),
+        (Bound::NoBarrier, "use no barrier of the block"),
+        (Bound::Shuffles(8), "use at most 8 shuffles and no shared memory"),
+    ] {
+        let words = "warp bit 0 moves by (4, 0) here and by (0, 0) there, to elements that another warp has here, so words move through shared memory: 12 \
+                     shared-memory accesses, 48 wavefronts, 4096 bytes of shared memory, 1 barrier of the block; let both \
+                     layouts give each warp the same elements, or use convert_layout";
+        assert_eq!(refusal(&rows, &columns, bound), format!("the conversion must {must}; {words}"));
+    }
 }
 
 #[test]

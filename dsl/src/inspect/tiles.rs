@@ -205,11 +205,11 @@ impl Reader<'_> {
     fn step(&mut self, op: &Op, source: Source) -> Option<Step> {
         let value = self.value;
         match op.kind {
-            OpKind::Convert(from) => {
+            OpKind::Convert(from, bound) => {
                 let (from, ty) = (self.function.type_of(from).layout?, op.result?);
                 let to = ty.layout?;
                 let element_bits = if ty.is_pointer() { DType::U64.bits() } else { ty.dtype.bits() };
-                let plan = convert::plan(&from, &to, element_bits).ok()?;
+                let plan = convert::plan_within(&from, &to, element_bits, bound).ok()?;
                 let layouts = [self.number(&from), self.number(&to)];
                 Some(Step::Converted(Converted { value, source, layouts, element_bits, plan }))
             }

@@ -2,7 +2,7 @@
 
 use core::panic::Location;
 
-use quadpair_layouts::{Layout, SharedLayout};
+use quadpair_layouts::{Bound, Layout, SharedLayout};
 
 use crate::element::DType;
 
@@ -215,8 +215,8 @@ pub enum OpKind {
     Give(Value),
     /// Closes a function.
     EndApply,
-    /// The same tile in the result's layout.
-    Convert(Value),
+    /// The same tile in the result's layout, at a cost within the bound.
+    Convert(Value, Bound),
     /// Makes shared memory.
     Allocate(Memory),
     /// Writes a tile to shared memory.

@@ -96,7 +96,7 @@ pub(crate) fn operation(op: &Op) -> String {
         OpKind::Element(_) => named("element"),
         OpKind::Give(_) => named("give"),
         OpKind::EndApply => "end apply".to_owned(),
-        OpKind::Convert(_) => named("convert"),
+        OpKind::Convert(..) => named("convert"),
         OpKind::Allocate(ref place) => format!("allocate {}", memory(place)),
         OpKind::SharedStore(ref place, value) => format!("store {} to {}", v(value), memory(place)),
         OpKind::SharedLoad(ref place) => format!("load {}", memory(place)),

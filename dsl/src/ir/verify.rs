@@ -243,7 +243,7 @@ impl OpKind {
             | OpKind::Broadcast(a)
             | OpKind::Element(a)
             | OpKind::Give(a)
-            | OpKind::Convert(a)
+            | OpKind::Convert(a, _)
             | OpKind::Assert(a, _)
             | OpKind::Carry(a)
             | OpKind::If(a) => vec![a],

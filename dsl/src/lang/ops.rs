@@ -1,7 +1,7 @@
 //! The operations of the language, but for operators, shared memory and control.
 
 use quadpair_layouts::mma::M8N8K4;
-use quadpair_layouts::{ConversionKind, Error, Layout, MmaPlan, Text, convert, typing};
+use quadpair_layouts::{Bound, Error, Layout, MmaPlan, Text, convert, typing};
 
 use crate::element::{DType, Element};
 use crate::ir::{BinaryOp, MAX_ASM_ARGS, OpKind, Pointer, TileType, UnaryOp};
@@ -438,30 +438,43 @@ impl Tile {
     /// The same tile in another layout, at whatever cost.
     #[track_caller]
     pub const fn convert_layout(self, trace: &mut Trace<'_>, layout: Layout) -> Tile {
-        self.converted(trace, "convert_layout", layout)
+        self.converted(trace, "convert_layout", layout, Bound::Any)
+    }
+
+    /// The same tile in another layout; the build fails unless the conversion keeps the bound.
+    ///
+    /// `x.convert_layout_within(layout, Bound::NoSharedMemory)` takes shuffles even where shared memory would be cheaper.
+    #[track_caller]
+    pub const fn convert_layout_within(self, trace: &mut Trace<'_>, layout: Layout, bound: Bound) -> Tile {
+        self.converted(trace, "convert_layout_within", layout, bound)
     }
 
     /// The same tile in another layout; the build fails unless every element stays in its thread.
     #[track_caller]
     pub const fn assert_trivial(self, trace: &mut Trace<'_>, layout: Layout) -> Tile {
-        let own = self.tiled(trace, "assert_trivial");
-        if let Ok(plan) = convert::plan(&own, &layout, self.ty.dtype.bits())
-            && let ConversionKind::Shared(_) = plan.kind
-        {
-            let error = Error::not_trivial(&own, &layout, plan.cost);
-            trace.broken("assert_trivial", error);
-        }
-        self.converted(trace, "assert_trivial", layout)
+        self.converted(trace, "assert_trivial", layout, Bound::Registers)
     }
 
     #[track_caller]
-    const fn converted(self, trace: &mut Trace<'_>, name: &str, layout: Layout) -> Tile {
+    const fn converted(self, trace: &mut Trace<'_>, name: &str, layout: Layout, bound: Bound) -> Tile {
         let own = self.tiled(trace, name);
         let layout = trace.given(name, layout);
         if let Err(error) = typing::convert(&own, &layout) {
             trace.broken(name, error);
+        } else if !matches!(bound, Bound::Any) {
+            self.check_bound(trace, name, &layout, bound);
         }
-        trace.emit(OpKind::Convert(self.value), self.ty.with_layout(Some(layout)))
+        trace.emit(OpKind::Convert(self.value, bound), self.ty.with_layout(Some(layout)))
+    }
+
+    #[track_caller]
+    const fn check_bound(&self, trace: &mut Trace<'_>, name: &str, layout: &Layout, bound: Bound) {
+        let (own, bits) = (self.layout(), if self.ty.is_pointer() { 64 } else { self.ty.dtype.bits() });
+        match convert::plan_within(&own, layout, bits, bound) {
+            Ok(plan) if bound.allows(&plan) => {}
+            Ok(plan) => trace.fail(text(name).push(plan.refusal(bound, &own, layout).as_str())),
+            Err(error) => trace.broken(name, error),
+        }
     }
 
     /// The layout, for an operation that has no meaning on scalars.

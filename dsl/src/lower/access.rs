@@ -35,9 +35,6 @@ pub(super) struct Run {
 /// Bytes that the widest access moves.
 const WIDEST: u32 = 16;
 
-/// Most registers of a vector access.
-const MOST_REGISTERS: u32 = 4;
-
 /// Groups elements into as few instructions as alignment allows, in the order of their first elements.
 pub(super) fn runs(mut places: Vec<Place>, bytes: u32) -> Vec<Run> {
     let order: Vec<(Reg, Num)> = places.iter().map(|p| (p.base, p.mask)).collect();
@@ -58,8 +55,7 @@ pub(super) fn runs(mut places: Vec<Place>, bytes: u32) -> Vec<Run> {
 fn width(places: &[Place], bytes: u32) -> usize {
     let first = &places[0];
     let aligned = first.divisor.min(divisor_of_constant(first.offset)).min(WIDEST);
-    let registers = if bytes >= 2 { WIDEST / bytes } else { MOST_REGISTERS };
-    let mut width = (aligned / bytes).min(registers).max(1) as usize;
+    let mut width = (aligned / bytes).max(1) as usize;
     while width > 1 && !follows(places, width, bytes) {
         width /= 2;
     }
@@ -78,7 +74,8 @@ fn follows(places: &[Place], width: usize, bytes: u32) -> bool {
 /// The registers of an access of `elements` elements: type, class and count.
 pub(super) fn registers(dtype: DType, elements: usize) -> (Type, Class, usize) {
     match dtype.bytes() {
-        // PTX has no 8-bit registers: the bytes travel in 16 bits, extended.
+        1 if elements >= 4 => (Type::B32, Class::B32, elements / 4),
+        // PTX has no 8-bit registers: each byte has one of its own, extended.
         1 => (if dtype.is_signed() { Type::S8 } else { Type::U8 }, Class::B32, elements),
         2 if elements == 1 && dtype.is_float() => (Type::B16, Class::B16, 1),
         2 if elements == 1 => (if dtype.is_signed() { Type::S16 } else { Type::U16 }, Class::B32, 1),

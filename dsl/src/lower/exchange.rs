@@ -6,7 +6,6 @@ use quadpair_layouts::{Layout, SharedLayout};
 
 use super::Lowering;
 use super::axis::{Axis, Group};
-use super::linear::ThreadMap;
 use super::num::Num;
 use super::scalar::class_of;
 use super::shared::Window;
@@ -35,15 +34,8 @@ impl Lowering<'_> {
     pub(super) fn side(&mut self, axis: &Axis, round: usize, register: usize, reverse: bool) -> Num {
         let flipped = axis.register_side(round, register) ^ reverse;
         let columns = axis.thread_sides(round);
-        let mut bits = (0..columns.len()).filter(|&i| columns[i] == 1);
-        let side = match (bits.next(), bits.next()) {
-            (None, _) => Num::Bool(false),
-            (Some(bit), None) => self.thread_bit(bit),
-            _ => {
-                let parity = self.linear(&ThreadMap::from_columns(columns), 0);
-                Num::Reg(self.setp(Compare::Ne, Type::U32, parity, Num::int(0)))
-            }
-        };
+        let bits = (0..columns.len()).filter(|&i| columns[i] == 1).map(|i| 1 << i).sum();
+        let side = if bits == 0 { Num::Bool(false) } else { self.thread_parity(bits) };
         if flipped { self.unary(UnaryOp::Not, DType::Bool, side) } else { side }
     }
 
@@ -51,7 +43,7 @@ impl Lowering<'_> {
     fn of_lane(&mut self, dtype: DType, num: Num, mask: i64) -> Num {
         let class = class_of(dtype);
         let bits = match class {
-            Class::B64 | Class::F64 => return self.wide_of_lane(class, num, mask),
+            Class::B64 | Class::F64 => return self.wide_of_lane(dtype, num, mask),
             Class::B16 => self.pack(dtype, num, Num::float(0.0)),
             Class::F32 => {
                 let reg = self.reg(num, class);
@@ -72,18 +64,16 @@ impl Lowering<'_> {
         }
     }
 
-    fn wide_of_lane(&mut self, class: Class, num: Num, mask: i64) -> Num {
-        let reg = self.reg(num, class);
-        let parts = [(); 2].map(|()| self.emit.fresh(Class::B32));
-        let ty = Type::B64;
-        self.emit.push(Op::Unpack { ty, parts: parts.map(Some).to_vec(), src: Operand::Reg(reg) });
-        let moved = parts.map(|part| Operand::Reg(self.shuffle(part, mask)));
-        let dst = self.emit.fresh(class);
-        self.emit.push(Op::Pack { ty, dst, parts: moved.to_vec() });
-        Num::of(dst)
+    fn wide_of_lane(&mut self, dtype: DType, num: Num, mask: i64) -> Num {
+        let (low, high) = self.parts(dtype, num);
+        let [low, high] = [low, high].map(|part| {
+            let sent = self.reg(part, Class::B32);
+            Num::base(self.shuffle(sent, mask))
+        });
+        self.whole(dtype, low, high)
     }
 
-    fn shuffle(&mut self, src: Reg, mask: i64) -> Reg {
+    pub(super) fn shuffle(&mut self, src: Reg, mask: i64) -> Reg {
         let dst = self.emit.fresh(Class::B32);
         self.emit.push(Op::Shfl {
             mode: Shuffle::Butterfly,

@@ -123,7 +123,10 @@ impl Lowering<'_> {
         match values {
             _ if dtype == DType::Bool => {
                 let bytes: Vec<Num> = values.iter().map(|&v| self.cast(DType::Bool, DType::U8, v)).collect();
-                bytes.into_iter().map(|num| self.operand(num, Class::B32)).collect()
+                self.packed(DType::U8, &bytes)
+            }
+            _ if dtype.bytes() == 1 && values.len() >= 4 => {
+                values.chunks(4).map(|bytes| Operand::Reg(self.packed_word(dtype, bytes))).collect()
             }
             [one] if half && dtype.is_float() => vec![Operand::Reg(self.half_reg(dtype, *one))],
             _ if half && values.len() > 1 => values
@@ -148,11 +151,16 @@ impl Lowering<'_> {
 
     fn unpacked(&mut self, dtype: DType, elements: usize, regs: &[Reg]) -> Vec<Num> {
         if dtype == DType::Bool {
+            let bytes = self.unpacked(DType::U8, elements, regs);
             let zero = Num::int(0);
-            return regs
-                .iter()
-                .map(|&reg| Num::Reg(self.setp(crate::ptx::Compare::Ne, Type::U32, Num::base(reg), zero)))
+            return bytes
+                .into_iter()
+                .map(|byte| Num::Reg(self.setp(crate::ptx::Compare::Ne, Type::U32, byte, zero)))
                 .collect();
+        }
+        if dtype.bytes() == 1 && elements >= 4 {
+            let places = regs.iter().flat_map(|&reg| [0, 8, 16, 24].map(|first| (reg, Num::int(first))));
+            return places.map(|(reg, first)| self.bit_field(dtype, reg, first)).collect();
         }
         if dtype.bytes() == 2 && elements > 1 {
             let halves = regs.iter().flat_map(|&pack| [false, true].map(|high| Num::Half { pack, high }));

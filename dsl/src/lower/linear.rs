@@ -33,11 +33,6 @@ impl ThreadMap {
         ThreadMap { columns }
     }
 
-    /// The value of each bit of the thread's number.
-    pub fn bits(&self) -> impl Iterator<Item = u32> + '_ {
-        self.columns.iter().copied()
-    }
-
     /// The bits that some thread sets.
     fn mask(&self) -> u32 {
         self.columns.iter().fold(0, |mask, column| mask | column)
@@ -126,10 +121,14 @@ impl Lowering<'_> {
         Num::Reg(self.setp(crate::ptx::Compare::Eq, Type::U32, own, Num::int(0)))
     }
 
-    /// A predicate: a bit of the thread's number.
-    pub(super) fn thread_bit(&mut self, bit: usize) -> Num {
+    /// A predicate that holds in the threads where these bits of the number have an odd sum.
+    pub(super) fn thread_parity(&mut self, bits: u32) -> Num {
         let thread = self.thread();
-        let own = self.masked(thread, 1 << bit);
+        let mut own = self.masked(thread, bits);
+        if bits.count_ones() > 1 {
+            let count = Num::base(self.alu(Alu::Popc, Type::B32, Class::B32, &[own]));
+            own = self.masked(count, 1);
+        }
         Num::Reg(self.setp(crate::ptx::Compare::Ne, Type::U32, own, Num::int(0)))
     }
 }

@@ -20,9 +20,11 @@ mod linear;
 mod num;
 mod product;
 mod reduce;
+mod rounds;
 mod scalar;
 mod scan;
 mod shared;
+mod words;
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -138,6 +140,10 @@ struct Lowering<'f> {
     allocations: HashMap<u32, u32>,
     next_free: u32,
     allocated: u32,
+    /// Where the memory starts that each warp has for its own conversions, in bytes; it counts as allocated.
+    warps_memory: u32,
+    warps_memory_used: bool,
+    plans: convert::Plans,
     /// The most bytes that a conversion or reduction needs for itself.
     scratch: u32,
     scratch_used: bool,
@@ -153,6 +159,7 @@ struct Lowering<'f> {
 
 impl<'f> Lowering<'f> {
     fn new(instance: &'f str, function: &'f Function, target: Target, divisors: HashMap<Value, u32>) -> Self {
+        let (plans, warps_memory) = (convert::Plans::of(function), allocated_bytes(function));
         Lowering {
             instance,
             function,
@@ -162,7 +169,10 @@ impl<'f> Lowering<'f> {
             params: Vec::new(),
             allocations: HashMap::new(),
             next_free: 0,
-            allocated: allocated_bytes(function),
+            allocated: warps_memory + plans.warps_bytes(function),
+            warps_memory,
+            warps_memory_used: false,
+            plans,
             scratch: 0,
             scratch_used: false,
             open: Vec::new(),
@@ -223,7 +233,7 @@ impl<'f> Lowering<'f> {
             OpKind::Element(_) | OpKind::Give(_) => {
                 unreachable!("the verifier keeps them inside functions of elements")
             }
-            OpKind::Convert(a) => self.convert(a, &ty),
+            OpKind::Convert(a, _) => self.convert(a, &ty),
             OpKind::Allocate(memory) => self.allocate(&memory),
             OpKind::SharedStore(memory, value) => self.shared_store(&memory, value),
             OpKind::SharedLoad(memory) => self.shared_load(&memory, &ty),

@@ -148,7 +148,7 @@ impl Lowering<'_> {
     }
 
     /// An address in the block's shared memory.
-    fn shared_address(&mut self, offset: u32) -> Num {
+    pub(super) fn shared_address(&mut self, offset: u32) -> Num {
         let symbol = self.emit.pure(Pure::SharedBase, Class::B32, &[], |_, dst| Op::Mov {
             ty: Type::U32,
             dst,

@@ -18,6 +18,7 @@ pub(super) enum Group {
     SharedLoad,
     SharedStore,
     Barrier,
+    WarpSync,
     Branch,
     Other,
 }
@@ -47,6 +48,8 @@ pub struct Counters {
     pub shared_store: u64,
     /// Barriers of a block.
     pub barrier: u64,
+    /// Synchronizations of a warp.
+    pub warp_sync: u64,
     /// Branches and exits.
     pub branch: u64,
     /// Everything else: moves, parameters, fences.
@@ -83,6 +86,7 @@ impl Counters {
             ("shared_load", self.shared_load),
             ("shared_store", self.shared_store),
             ("barrier", self.barrier),
+            ("warp_sync", self.warp_sync),
             ("branch", self.branch),
             ("other", self.other),
             ("shared_wavefronts", self.shared_wavefronts),
@@ -116,13 +120,14 @@ impl Counters {
             Group::SharedLoad => &mut self.shared_load,
             Group::SharedStore => &mut self.shared_store,
             Group::Barrier => &mut self.barrier,
+            Group::WarpSync => &mut self.warp_sync,
             Group::Branch => &mut self.branch,
             Group::Other => &mut self.other,
         }
     }
 
     /// The counts, in the order of [`Counters::fields`].
-    fn slots(&mut self) -> [&mut u64; 17] {
+    fn slots(&mut self) -> [&mut u64; 18] {
         [
             &mut self.mma,
             &mut self.float,
@@ -135,6 +140,7 @@ impl Counters {
             &mut self.shared_load,
             &mut self.shared_store,
             &mut self.barrier,
+            &mut self.warp_sync,
             &mut self.branch,
             &mut self.other,
             &mut self.shared_wavefronts,
@@ -159,6 +165,6 @@ mod tests {
         sum.merge(&a);
         let doubled: Vec<_> = a.fields().map(|(name, value)| (name, 2 * value)).collect();
         assert_eq!(sum.fields().collect::<Vec<_>>(), doubled);
-        assert_eq!(a.instructions(), (1..=13).sum());
+        assert_eq!(a.instructions(), (1..=14).sum());
     }
 }

@@ -118,7 +118,7 @@ fn every_run_counts_the_same() {
 fn every_class_is_counted() {
     let body = "mov.u32 %r1, 3;\nadd.u32 %r1, %r1, 1;\ncvt.rn.f32.u32 %f1, %r1;\nadd.f32 %f1, %f1, %f1;\nex2.approx.f32 %f1, %f1;\n\
                 shfl.sync.idx.b32 %r2, %r1, 0, 31, -1;\nst.shared.u32 [dynamic], %r1;\nld.shared.u32 %r2, [dynamic];\nbar.sync 0;\n\
-                bra $L1;\n$L1:\nst.global.u32 [%rd0], %r2;\nld.global.u32 %r3, [%rd0];";
+                bar.warp.sync -1;\nbra $L1;\n$L1:\nst.global.u32 [%rd0], %r2;\nld.global.u32 %r3, [%rd0];";
     let mut out = [0_u32];
     let launch = Launch { blocks: 3, threads: 32, shared: 4 };
     let counters = launch.run(&kernel(".param .u64 out", body), vec![Simulator::pointer_mut(&mut out)]).unwrap();
@@ -134,6 +134,7 @@ fn every_class_is_counted() {
         ("shared_load", 1),
         ("shared_store", 1),
         ("barrier", 1),
+        ("warp_sync", 1),
         ("branch", 2),
         // The parameter, the thread's number, and a move.
         ("other", 3),

@@ -19,9 +19,13 @@ pub fn way(plan: &Conversion) -> &'static str {
 pub fn costs(plan: &Conversion) -> Vec<(&'static str, u32)> {
     let cost = plan.cost;
     vec![
+        ("shuffles a thread", cost.shuffles),
         ("selects a thread", cost.selects),
-        ("bytes of shared memory a block", cost.shared_bytes),
+        ("byte permutations a thread", cost.permutations),
+        ("shared-memory accesses a thread", cost.accesses),
         ("wavefronts a warp", cost.wavefronts),
+        ("bytes of shared memory a block", cost.shared_bytes),
+        ("synchronizations of a warp", cost.warp_syncs),
         ("barriers", cost.barriers),
     ]
 }

@@ -31,6 +31,7 @@ pub use tensor::{TensorMemory, tensor_memory};
 
 pub(crate) use named::chunk_phase;
 use padded::Padding;
+pub(crate) use staging::Wide;
 
 /// Where each element of a tile lies in shared memory: a view of an allocation.
 ///

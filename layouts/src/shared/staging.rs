@@ -9,6 +9,9 @@
 //! in L but not S, the sum s + l, pair by pair. No combination of these lies in S or in L. And there are enough: d - 5
 //! lines are wanted, the steps find d - max(dim S, dim L), and a warp has five lane bits.
 //!
+//! One side may be *wide*: it takes elements at once that the other doesn't. They follow what both take at once, and count
+//! as reached by the wide side's pass: S is then the span of the lanes and of what one lane stores.
+//!
 //! All of that needs accesses as wide as was assumed. So elements lie side by side only if no lane, warp or other register
 //! of either layout moves by them together with something else, and everything else is chosen from what those move by.
 //!
@@ -40,6 +43,11 @@ impl SharedLayout {
     ///
     /// Invalid if a register layout is, or the loaded tile isn't part of the stored one.
     pub const fn between(store: &Layout, load: &Layout, element_bits: u32) -> SharedLayout {
+        SharedLayout::staged(store, load, element_bits, Wide::Neither)
+    }
+
+    /// The same, where one side may take more elements at once than the other.
+    pub(crate) const fn staged(store: &Layout, load: &Layout, element_bits: u32, wide: Wide) -> SharedLayout {
         let shape = store.shape();
         let layout = SharedLayout::flat(&shape);
         if let Some(error) = store.fault() {
@@ -52,16 +60,30 @@ impl SharedLayout {
             return layout.failed(Error::shapes(" is stored, loaded is ", &shape, &load.shape()));
         }
         let (bytes, inside) = (element_bytes(element_bits), load.embedded(&shape));
-        let vector = side_by_side(store, &inside, &fixed(&shape, &load.shape()), WIDEST / bytes);
-        let mut chosen = Chosen::new(&shape, &vector);
-        chosen.moves(store.columns().split_at(store.register_bits()).0);
-        chosen.moves(inside.columns().split_at(inside.register_bits()).0);
-        chosen.moves(store.columns().split_at(store.register_bits()).1);
-        chosen.fill_word(WORD / bytes);
-        let passes = passes(bytes << vector.length);
-        chosen.banks_and_lines(&lanes(store, passes), &lanes(&inside, passes), bytes);
+        let common = side_by_side(store, &inside, &fixed(&shape, &load.shape()), WIDEST / bytes);
+        let mut chosen = Chosen::new(&shape, &common);
+        chosen.side_by_side(store, &inside, bytes, wide);
+        let (both, all) = (chosen.narrow(common.length, bytes), chosen.bases.length);
+        let (stored, loaded) = match wide {
+            Wide::Neither => (all, all),
+            Wide::Store => (all, both),
+            Wide::Load => (both, all),
+        };
+        let (stores, loads) = (chosen.pass(store, stored, bytes), chosen.pass(&inside, loaded, bytes));
+        chosen.banks_and_lines(&stores, &loads, bytes);
         SharedLayout::of_bases(&shape, chosen.bases.items.split_at(chosen.bases.length).0)
     }
+}
+
+/// Which side accesses elements side by side that the other has in different threads or registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wide {
+    /// Neither, but for those of a bank's word.
+    Neither,
+    /// The side that stores.
+    Store,
+    /// The side that loads.
+    Load,
 }
 
 /// Whether a shape has room for a slice of another.
@@ -77,16 +99,6 @@ const fn holds(whole: &Shape, slice: &Shape) -> bool {
 /// How many times a warp is halved for an access of so many bytes a lane.
 const fn passes(bytes: u32) -> usize {
     if bytes > WORD { (bytes / WORD).ilog2() as usize } else { 0 }
-}
-
-/// The lanes of a pass.
-const fn lanes(layout: &Layout, passes: usize) -> Vectors {
-    let (mut lanes, mut i) = (Vectors::new(), 0);
-    while i < LANE_BITS - passes {
-        lanes.push(layout.lane_basis(i));
-        i += 1;
-    }
-    lanes
 }
 
 /// A list of vectors.
@@ -217,6 +229,63 @@ impl Chosen {
         Chosen { bases, candidates: Vectors::new(), span, dimension: shape.bits() }
     }
 
+    /// Chooses what lies side by side beyond what both access at once, and the candidates for the rest: what the wide side
+    /// moves by comes first, so that its accesses stay aligned.
+    const fn side_by_side(&mut self, store: &Layout, load: &Layout, bytes: u32, wide: Wide) {
+        match wide {
+            Wide::Neither => {
+                self.moves(store.columns().split_at(store.register_bits()).0);
+                self.moves(load.columns().split_at(load.register_bits()).0);
+                self.moves(store.columns().split_at(store.register_bits()).1);
+                self.fill_word(WORD / bytes);
+            }
+            Wide::Store => self.widen(store, load, WIDEST / bytes),
+            Wide::Load => self.widen(load, store, WIDEST / bytes),
+        }
+    }
+
+    /// Registers of the wide side that nothing else of it moves by, until `most` elements lie side by side.
+    const fn widen(&mut self, wide: &Layout, narrow: &Layout, most: u32) {
+        self.moves(wide.columns());
+        self.moves(narrow.columns());
+        let mut i = 0;
+        while i < wide.register_bits() && 1 << self.bases.length < most {
+            let (mut others, mut j) = (self.span, 0);
+            while j < wide.columns().len() {
+                if j != i {
+                    others.insert(wide.columns()[j], 0);
+                }
+                j += 1;
+            }
+            if !others.contains(wide.register_basis(i)) {
+                self.take(wide.register_basis(i));
+            }
+            i += 1;
+        }
+    }
+
+    /// How many of the bases the side that isn't wide has in one access, or in one bank.
+    const fn narrow(&self, common: usize, bytes: u32) -> usize {
+        let word = if bytes < WORD { (WORD / bytes).ilog2() as usize } else { 0 };
+        let least = if word < self.bases.length { word } else { self.bases.length };
+        if common > least { common } else { least }
+    }
+
+    /// What a pass of an access reaches whose first `length` bases go at once: its lanes, then these.
+    const fn pass(&self, layout: &Layout, length: usize, bytes: u32) -> Vectors {
+        let (mut reached, mut i) = (Vectors::new(), 0);
+        while i < LANE_BITS - passes(bytes << length) {
+            reached.push(layout.lane_basis(i));
+            i += 1;
+        }
+        i = 0;
+        while i < length {
+            reached.push(self.bases.items[i]);
+            i += 1;
+        }
+        reached
+    }
+
     /// Adds what bits move by to the candidates.
     const fn moves(&mut self, columns: &[u32]) {
         let mut i = 0;
@@ -282,9 +351,9 @@ impl Chosen {
         lines
     }
 
-    /// The lanes of one access that are no sums of the other's.
+    /// What one access reaches that is no sum of what the other does.
     const fn only(&self, lanes: &Vectors, others: &Vectors) -> Vectors {
-        let (mut span, mut only, mut i) = (self.span, Vectors::new(), 0);
+        let (mut span, mut only, mut i) = (Span::new(), Vectors::new(), 0);
         add(&mut span, others);
         while i < lanes.length {
             if span.insert(lanes.items[i], 0) {
