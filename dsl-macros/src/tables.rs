@@ -43,6 +43,13 @@ const FUNCTION_OPERANDS: &[(&str, &[usize])] = &[
     ("full", &[1]),
     ("scalar", &[0]),
     ("load_masked", &[2]),
+    ("maximum_nan", &[0, 1]),
+    ("minimum_nan", &[0, 1]),
+    ("clamp", &[0, 1, 2]),
+    ("mulhi", &[0, 1]),
+    ("fdiv", &[0, 1]),
+    ("div_rn", &[0, 1]),
+    ("cdiv", &[0, 1]),
 ];
 
 /// A function, or method, whose last argument is a function of elements.

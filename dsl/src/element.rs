@@ -2,6 +2,8 @@
 
 use half::{bf16, f16};
 
+use crate::float8::{F8E4M3, F8E5M2};
+
 /// The type of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
@@ -15,6 +17,8 @@ pub enum DType {
     U16,
     U32,
     U64,
+    F8E4M3,
+    F8E5M2,
     F16,
     BF16,
     F32,
@@ -34,6 +38,8 @@ impl DType {
             DType::U16 => "u16",
             DType::U32 => "u32",
             DType::U64 => "u64",
+            DType::F8E4M3 => "f8e4m3",
+            DType::F8E5M2 => "f8e5m2",
             DType::F16 => "f16",
             DType::BF16 => "bf16",
             DType::F32 => "f32",
@@ -44,7 +50,7 @@ impl DType {
     /// Bytes that one element takes in memory.
     pub const fn bytes(self) -> u32 {
         match self {
-            DType::Bool | DType::I8 | DType::U8 => 1,
+            DType::Bool | DType::I8 | DType::U8 | DType::F8E4M3 | DType::F8E5M2 => 1,
             DType::I16 | DType::U16 | DType::F16 | DType::BF16 => 2,
             DType::I32 | DType::U32 | DType::F32 => 4,
             DType::I64 | DType::U64 | DType::F64 => 8,
@@ -58,7 +64,12 @@ impl DType {
 
     /// Whether it is a floating-point type.
     pub const fn is_float(self) -> bool {
-        matches!(self, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
+        self.is_narrow_float() || matches!(self, DType::F32 | DType::F64)
+    }
+
+    /// Whether it is a floating-point type that is computed with in `f32`.
+    pub const fn is_narrow_float(self) -> bool {
+        matches!(self, DType::F8E4M3 | DType::F8E5M2 | DType::F16 | DType::BF16)
     }
 
     /// Whether it is an integer type; `bool` is none.
@@ -84,7 +95,7 @@ mod sealed {
 /// A Rust type that elements of tiles and arguments of kernels can have.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no element type",
-    note = "elements are bool, i8 to i64, u8 to u64, f16, bf16, f32 and f64"
+    note = "elements are bool, i8 to i64, u8 to u64, F8E4M3, F8E5M2, f16, bf16, f32 and f64"
 )]
 pub trait Element:
     core::fmt::Debug + sealed::Sealed + Copy + Send + Sync + Default + cudarc::driver::DeviceRepr + 'static
@@ -118,7 +129,7 @@ macro_rules! elements {
 
 elements! {
     i8 => I8, i16 => I16, i32 => I32, i64 => I64, u8 => U8, u16 => U16, u32 => U32, u64 => U64,
-    f16 => F16, bf16 => BF16, f32 => F32, f64 => F64,
+    F8E4M3 => F8E4M3, F8E5M2 => F8E5M2, f16 => F16, bf16 => BF16, f32 => F32, f64 => F64,
 }
 
 impl sealed::Sealed for bool {}

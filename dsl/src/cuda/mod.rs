@@ -21,6 +21,7 @@
 
 mod cache;
 mod driver;
+mod elements;
 mod error;
 mod launch;
 mod module;

@@ -89,10 +89,24 @@ pub enum UnaryOp {
     Neg,
     Not,
     Abs,
+    Exp,
     Exp2,
+    Log,
     Log2,
+    Sin,
+    Cos,
+    Tanh,
+    Erf,
+    /// Fast.
     Sqrt,
+    /// Rounded correctly.
+    SqrtRn,
     Rsqrt,
+    Floor,
+    Ceil,
+    Trunc,
+    /// To the nearest integer, ties to the even one.
+    Round,
 }
 
 /// Elementwise operations on two operands.
@@ -102,10 +116,20 @@ pub enum BinaryOp {
     Add,
     Sub,
     Mul,
+    /// The upper half of the product of two integers.
+    MulHi,
     Div,
+    /// A quotient of floats that may be off by two units in the last place.
+    FastDiv,
     Rem,
+    /// A number rather than NaN.
     Min,
+    /// A number rather than NaN.
     Max,
+    /// NaN rather than a number.
+    MinNan,
+    /// NaN rather than a number.
+    MaxNan,
     And,
     Or,
     Xor,
@@ -182,6 +206,8 @@ pub enum OpKind {
     Fma(Value, Value, Value),
     /// Elementwise conversion to the result's element type.
     Cast(Value),
+    /// The same bits as the result's element type, which has the same width.
+    Bitcast(Value),
     /// A promise: the scalar, or the address in elements, is a multiple of the number.
     MultipleOf(Value, u32),
     /// Reads global memory; where the mask does not hold, gives the other value and reads nothing.

@@ -87,6 +87,7 @@ pub(crate) fn operation(op: &Op) -> String {
         OpKind::Select(..) => named("select"),
         OpKind::Fma(..) => named("fma"),
         OpKind::Cast(_) => named("cast"),
+        OpKind::Bitcast(_) => named("bitcast"),
         OpKind::MultipleOf(a, n) => format!("multiple_of {} {n}", v(a)),
         OpKind::Load { .. } => named("load"),
         OpKind::Store { .. } => named("store"),

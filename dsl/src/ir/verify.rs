@@ -238,6 +238,7 @@ impl OpKind {
             OpKind::Splat(a)
             | OpKind::Unary(_, a)
             | OpKind::Cast(a)
+            | OpKind::Bitcast(a)
             | OpKind::MultipleOf(a, _)
             | OpKind::Relabel(a)
             | OpKind::Broadcast(a)

@@ -12,6 +12,7 @@
 pub mod aggregate;
 mod along;
 pub mod control;
+mod math;
 mod operand;
 pub mod operators;
 mod ops;
@@ -21,6 +22,7 @@ mod tile;
 mod trace;
 
 pub use aggregate::{Aggregate, Walker, parts};
+pub use math::*;
 pub use operand::{Lift, Operand};
 pub use ops::*;
 pub use shared::{Shared, barrier, shared};

@@ -3,6 +3,7 @@
 use half::{bf16, f16};
 
 use crate::element::DType;
+use crate::float8::{F8E4M3, F8E5M2};
 use crate::ir::TileType;
 use crate::lang::{Tile, Trace};
 
@@ -90,6 +91,8 @@ lift! {
     f64 => |x| Operand::Float(x),
     f16 => |x| Operand::Float(x.to_f64_const()),
     bf16 => |x| Operand::Float(x.to_f64_const()),
+    F8E4M3 => |x| Operand::Float(x.to_f64()),
+    F8E5M2 => |x| Operand::Float(x.to_f64()),
     bool => |x| Operand::Bool(x),
     Tile => |x| Operand::Tile(x),
 }

@@ -93,7 +93,7 @@ pub const fn not(trace: &mut Trace<'_>, a: Operand) -> Tile {
 const MOVES: &str = "; an address only moves, by `+` or `-` an integer on its right";
 
 #[track_caller]
-const fn arithmetic(trace: &mut Trace<'_>, name: &str, op: BinaryOp, a: Operand, b: Operand) -> Tile {
+pub(crate) const fn arithmetic(trace: &mut Trace<'_>, name: &str, op: BinaryOp, a: Operand, b: Operand) -> Tile {
     if let (Operand::Tile(pointer), BinaryOp::Add | BinaryOp::Sub) = (a, op)
         && pointer.ty.is_pointer()
     {
@@ -101,8 +101,9 @@ const fn arithmetic(trace: &mut Trace<'_>, name: &str, op: BinaryOp, a: Operand,
     }
     let (a, b, ty) = both(trace, name, a, b);
     let (allowed, wanted) = match op {
-        BinaryOp::Rem | BinaryOp::Shl | BinaryOp::Shr => (ty.dtype.is_integer(), "integers are"),
+        BinaryOp::MulHi | BinaryOp::Rem | BinaryOp::Shl | BinaryOp::Shr => (ty.dtype.is_integer(), "integers are"),
         BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => (!ty.dtype.is_float(), "integers or bools are"),
+        BinaryOp::FastDiv => (ty.dtype.is_float(), "floating-point numbers are"),
         _ => (!matches!(ty.dtype, DType::Bool), "numbers are"),
     };
     if a.ty.is_pointer() || b.ty.is_pointer() {

@@ -4,7 +4,7 @@ use quadpair_layouts::mma::M8N8K4;
 use quadpair_layouts::{Bound, Error, Layout, MmaPlan, Text, convert, typing};
 
 use crate::element::{DType, Element};
-use crate::ir::{BinaryOp, MAX_ASM_ARGS, OpKind, Pointer, TileType, UnaryOp};
+use crate::ir::{MAX_ASM_ARGS, OpKind, Pointer, TileType};
 use crate::lang::operators::{both, common_layout};
 use crate::lang::{Operand, Tile, Trace};
 
@@ -172,27 +172,6 @@ const fn covers(trace: &mut Trace<'_>, op: &str, pointer: &Tile, value: &Tile) {
     }
 }
 
-/// The larger of the two, elementwise; a number wins over NaN.
-#[track_caller]
-pub const fn maximum(trace: &mut Trace<'_>, a: Operand, b: Operand) -> Tile {
-    extremum(trace, "maximum", BinaryOp::Max, a, b)
-}
-
-/// The smaller of the two, elementwise; a number wins over NaN.
-#[track_caller]
-pub const fn minimum(trace: &mut Trace<'_>, a: Operand, b: Operand) -> Tile {
-    extremum(trace, "minimum", BinaryOp::Min, a, b)
-}
-
-#[track_caller]
-const fn extremum(trace: &mut Trace<'_>, name: &str, op: BinaryOp, a: Operand, b: Operand) -> Tile {
-    let (a, b, ty) = both(trace, name, a, b);
-    if matches!(ty.dtype, DType::Bool) {
-        trace.fail(text(name).push("bool has no order; use & or |"));
-    }
-    trace.emit(OpKind::Binary(op, a.value, b.value), ty)
-}
-
 /// `a` where the condition holds, else `b`, elementwise.
 #[track_caller]
 pub const fn select(trace: &mut Trace<'_>, condition: Tile, a: Operand, b: Operand) -> Tile {
@@ -203,58 +182,6 @@ pub const fn select(trace: &mut Trace<'_>, condition: Tile, a: Operand, b: Opera
     let either = Tile { value: a.value, ty };
     let layout = common_layout(trace, "select", &condition, &either);
     trace.emit(OpKind::Select(condition.value, a.value, b.value), ty.with_layout(layout))
-}
-
-/// `a * b + c`, rounded once, elementwise.
-#[track_caller]
-pub const fn fma(trace: &mut Trace<'_>, a: Operand, b: Operand, c: Operand) -> Tile {
-    let (a, b, ty) = both(trace, "fma", a, b);
-    let (_, c, sum) = both(trace, "fma", Operand::Tile(Tile { value: a.value, ty }), c);
-    if !ty.dtype.is_float() {
-        trace.fail(text("fma").push("floating-point tiles are wanted, these are ").push(ty.dtype.name()));
-    }
-    trace.emit(OpKind::Fma(a.value, b.value, c.value), sum)
-}
-
-/// 2 to the power, elementwise, `f32`.
-#[track_caller]
-pub const fn exp2(trace: &mut Trace<'_>, x: Tile) -> Tile {
-    function(trace, "exp2", UnaryOp::Exp2, x)
-}
-
-/// The logarithm to base 2, elementwise, `f32`.
-#[track_caller]
-pub const fn log2(trace: &mut Trace<'_>, x: Tile) -> Tile {
-    function(trace, "log2", UnaryOp::Log2, x)
-}
-
-/// The square root, elementwise, `f32`.
-#[track_caller]
-pub const fn sqrt(trace: &mut Trace<'_>, x: Tile) -> Tile {
-    function(trace, "sqrt", UnaryOp::Sqrt, x)
-}
-
-/// One over the square root, elementwise, `f32`.
-#[track_caller]
-pub const fn rsqrt(trace: &mut Trace<'_>, x: Tile) -> Tile {
-    function(trace, "rsqrt", UnaryOp::Rsqrt, x)
-}
-
-/// The absolute value, elementwise.
-#[track_caller]
-pub const fn abs(trace: &mut Trace<'_>, x: Tile) -> Tile {
-    if x.ty.is_pointer() || matches!(x.ty.dtype, DType::Bool) {
-        trace.fail(describe(text("abs"), &x).push(" has no absolute value"));
-    }
-    trace.emit(OpKind::Unary(UnaryOp::Abs, x.value), x.ty)
-}
-
-#[track_caller]
-const fn function(trace: &mut Trace<'_>, name: &str, op: UnaryOp, x: Tile) -> Tile {
-    if !x.ty.dtype.is(DType::F32) || x.ty.is_pointer() {
-        trace.fail(describe(text(name).push("f32 is wanted, this is "), &x).push("; convert it with `as f32`"));
-    }
-    trace.emit(OpKind::Unary(op, x.value), x.ty)
 }
 
 /// A promise: the scalar is a multiple of `n`, or the address is that of an element whose number is, counted from
@@ -392,13 +319,38 @@ pub const fn static_assert(trace: &mut Trace<'_>, condition: bool, message: &str
 }
 
 impl Tile {
-    /// The elements converted to another type, rounded to nearest even where that is needed; also written `x as f16`.
+    /// The elements converted to another type; also written `x as f16`.
+    ///
+    /// To a float they are rounded once, to nearest even; what is too large becomes infinity, in the 8-bit types the
+    /// largest number, as the instructions of chips that have them do. A float becomes an integer towards zero, clamped
+    /// to the integer's range, NaN as 0: as with Rust's `as`. An integer keeps its low bits. As `bool` everything but 0
+    /// is true, NaN too. The sum of an `i32` and a constant that overflows has no defined 64-bit value.
     #[track_caller]
     pub const fn to<T: Element>(self, trace: &mut Trace<'_>) -> Tile {
         if self.ty.is_pointer() {
             trace.fail(describe(text("as").push("a number is wanted, this is "), &self).push("; load from it first"));
         }
         trace.emit(OpKind::Cast(self.value), self.ty.with_dtype(T::DTYPE))
+    }
+
+    /// The same bits as elements of another type of the same width: `x.bitcast::<i32>()`.
+    #[track_caller]
+    pub const fn bitcast<T: Element>(self, trace: &mut Trace<'_>) -> Tile {
+        let (from, to) = (self.ty.dtype, T::DTYPE);
+        if self.ty.is_pointer() || matches!(from, DType::Bool) || matches!(to, DType::Bool) {
+            trace.fail(
+                describe(text("bitcast"), &self)
+                    .push(" as ")
+                    .push(to.name())
+                    .push(": bool and addresses have no bits to share"),
+            );
+        } else if from.bits() != to.bits() {
+            let text =
+                describe(text("bitcast"), &self).push(" has ").number(from.bits() as usize).push(" bits an element, ");
+            let text = text.push(to.name()).push(" has ").number(to.bits() as usize);
+            trace.fail(text.push("; convert the value with `as`"));
+        }
+        trace.emit(OpKind::Bitcast(self.value), self.ty.with_dtype(to))
     }
 
     /// The same elements, in row-major order, under another shape. Nothing moves.

@@ -177,8 +177,7 @@ impl Lowering<'_> {
                 })
                 .collect();
         }
-        let plain = |&reg: &Reg| if dtype.is_float() { Num::Reg(reg) } else { Num::base(reg) };
-        regs.iter().map(plain).collect()
+        regs.iter().copied().map(Num::of).collect()
     }
 }
 

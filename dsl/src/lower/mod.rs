@@ -17,6 +17,7 @@ mod emit;
 mod exchange;
 mod global;
 mod linear;
+mod math;
 mod num;
 mod product;
 mod reduce;
@@ -198,7 +199,7 @@ impl<'f> Lowering<'f> {
                 self.define(vec![Num::Bool(value != 0)])
             }
             OpKind::Integer(value) => self.define(vec![Num::int(value)]),
-            OpKind::Float(value) => self.define(vec![Num::float(value)]),
+            OpKind::Float(value) => self.define(vec![scalar::constant(ty.dtype, value)]),
             OpKind::ProgramId(axis) => self.special([Special::CtaidX, Special::CtaidY, Special::CtaidZ], axis),
             OpKind::NumPrograms(axis) => self.special([Special::NctaidX, Special::NctaidY, Special::NctaidZ], axis),
             OpKind::Arange => self.arange(&ty),
@@ -227,6 +228,10 @@ impl<'f> Lowering<'f> {
             OpKind::Cast(a) => {
                 let from = self.function.type_of(a).dtype;
                 self.map(&ty, [a], |own, [x]| own.cast(from, ty.dtype, x));
+            }
+            OpKind::Bitcast(a) => {
+                let from = self.function.type_of(a).dtype;
+                self.map(&ty, [a], |own, [x]| own.bitcast(from, ty.dtype, x));
             }
             OpKind::Load { pointer, mask, other } => self.load(pointer, mask, other, &ty),
             OpKind::Store { pointer, value, mask } => self.store(pointer, value, mask),
@@ -330,8 +335,7 @@ impl<'f> Lowering<'f> {
             crate::element::DType::Bool => {
                 Num::Reg(self.setp(ptx::Compare::Ne, Type::U32, Num::base(reg), Num::int(0)))
             }
-            dtype if dtype.is_float() => Num::Reg(reg),
-            _ => Num::base(reg),
+            _ => Num::of(reg),
         };
         self.define(vec![num]);
     }

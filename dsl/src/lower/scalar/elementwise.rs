@@ -16,11 +16,15 @@ impl Lowering<'_> {
     pub(in crate::lower) fn binary(&mut self, op: BinaryOp, dtype: DType, a: Num, b: Num) -> Num {
         match dtype {
             DType::Bool => self.logic(op, a, b),
-            DType::F16 | DType::BF16 => {
+            _ if dtype.is_narrow_float() => {
                 let (a, b) = (self.widened(dtype, a), self.widened(dtype, b));
                 let wide = self.binary(op, DType::F32, a, b);
                 self.narrowed(dtype, wide)
             }
+            DType::F32 | DType::F64 if matches!(op, BinaryOp::MinNan | BinaryOp::MaxNan) => {
+                self.extremum_with_nan(op, dtype, a, b)
+            }
+            DType::F32 if op == BinaryOp::FastDiv => Num::Reg(self.fast(Alu::Div, &[a, b])),
             DType::F32 | DType::F64 => Num::Reg(self.alu(alu_of(op, dtype), type_of(dtype), class_of(dtype), &[a, b])),
             _ => {
                 let wide = self.integer(op, dtype, a, b);
@@ -36,7 +40,7 @@ impl Lowering<'_> {
                 Num::Bool(value) => Num::Bool(!value),
                 _ => Num::Reg(self.alu(Alu::Not, Type::Pred, class, &[a])),
             },
-            (_, DType::F16 | DType::BF16) => {
+            _ if dtype.is_narrow_float() => {
                 let wide = self.widened(dtype, a);
                 let wide = self.unary(op, DType::F32, wide);
                 self.narrowed(dtype, wide)
@@ -51,10 +55,11 @@ impl Lowering<'_> {
                 let flipped = self.integer(BinaryOp::Xor, dtype, a, all);
                 self.wrapped(dtype, flipped)
             }
-            _ => {
-                let reg = self.alu(unary_alu(op), type_of(dtype), class, &[a]);
-                Num::of(reg)
+            (UnaryOp::Neg | UnaryOp::Abs, _) => {
+                let op = if op == UnaryOp::Neg { Alu::Neg } else { Alu::Abs };
+                Num::of(self.alu(op, type_of(dtype), class, &[a]))
             }
+            _ => self.function(op, dtype, a),
         }
     }
 
@@ -65,7 +70,7 @@ impl Lowering<'_> {
                 let differ = self.logic(BinaryOp::Xor, a, b);
                 if op == CompareOp::Ne { differ } else { self.unary(UnaryOp::Not, DType::Bool, differ) }
             }
-            DType::F16 | DType::BF16 => {
+            _ if dtype.is_narrow_float() => {
                 let (a, b) = (self.widened(dtype, a), self.widened(dtype, b));
                 self.compare(op, DType::F32, a, b)
             }
@@ -113,13 +118,21 @@ impl Lowering<'_> {
                 let [a, b, c] = [a, b, c].map(|num| Num::Reg(self.half_reg(dtype, num)));
                 Num::Reg(self.alu(Alu::Fma, Type::F16, Class::B16, &[a, b, c]))
             }
-            DType::BF16 => {
+            DType::BF16 | DType::F8E4M3 | DType::F8E5M2 => {
                 let [a, b, c] = [a, b, c].map(|num| self.widened(dtype, num));
                 let wide = self.fma(DType::F32, a, b, c);
                 self.narrowed(dtype, wide)
             }
             _ => Num::Reg(self.alu(Alu::Fma, type_of(dtype), class_of(dtype), &[a, b, c])),
         }
+    }
+
+    /// NaN where either side is; chips before sm_80 have no instruction for it.
+    fn extremum_with_nan(&mut self, op: BinaryOp, dtype: DType, a: Num, b: Num) -> Num {
+        let plain = if op == BinaryOp::MinNan { BinaryOp::Min } else { BinaryOp::Max };
+        let number = self.binary(plain, dtype, a, b);
+        let nan = Num::Reg(self.setp(Compare::Nan, type_of(dtype), a, b));
+        self.select(dtype, nan, Num::float(f64::NAN), number)
     }
 
     pub(super) fn logic(&mut self, op: BinaryOp, a: Num, b: Num) -> Num {
@@ -140,27 +153,16 @@ pub(super) fn alu_of(op: BinaryOp, dtype: DType) -> Alu {
         BinaryOp::Sub => Alu::Sub,
         BinaryOp::Mul if dtype.is_float() => Alu::Mul,
         BinaryOp::Mul => Alu::MulLo,
-        BinaryOp::Div => Alu::Div,
+        BinaryOp::MulHi => Alu::MulHi,
+        BinaryOp::Div | BinaryOp::FastDiv => Alu::Div,
         BinaryOp::Rem => Alu::Rem,
-        BinaryOp::Min => Alu::Min,
-        BinaryOp::Max => Alu::Max,
+        BinaryOp::Min | BinaryOp::MinNan => Alu::Min,
+        BinaryOp::Max | BinaryOp::MaxNan => Alu::Max,
         BinaryOp::And => Alu::And,
         BinaryOp::Or => Alu::Or,
         BinaryOp::Xor => Alu::Xor,
         BinaryOp::Shl => Alu::Shl,
         BinaryOp::Shr => Alu::Shr,
-    }
-}
-
-fn unary_alu(op: UnaryOp) -> Alu {
-    match op {
-        UnaryOp::Neg => Alu::Neg,
-        UnaryOp::Not => Alu::Not,
-        UnaryOp::Abs => Alu::Abs,
-        UnaryOp::Exp2 => Alu::Ex2,
-        UnaryOp::Log2 => Alu::Lg2,
-        UnaryOp::Sqrt => Alu::Sqrt,
-        UnaryOp::Rsqrt => Alu::Rsqrt,
     }
 }
 

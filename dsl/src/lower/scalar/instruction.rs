@@ -11,14 +11,35 @@ impl Lowering<'_> {
     pub(in crate::lower) fn alu(&mut self, op: Alu, ty: Type, class: Class, args: &[Num]) -> Reg {
         let float = matches!(ty, Type::F32 | Type::F64 | Type::F16);
         let rounded = matches!(op, Alu::Add | Alu::Sub | Alu::Mul | Alu::Div | Alu::Fma | Alu::Sqrt | Alu::Rcp);
-        let approx = matches!(op, Alu::Ex2 | Alu::Lg2 | Alu::Rsqrt);
         let rounding = (float && rounded).then_some(Rounding::Rn);
+        self.modified(op, rounding, false, ty, class, args)
+    }
+
+    /// An instruction on `f32` that is fast and not rounded correctly.
+    pub(in crate::lower) fn fast(&mut self, op: Alu, args: &[Num]) -> Reg {
+        self.modified(op, None, true, Type::F32, Class::F32, args)
+    }
+
+    fn modified(
+        &mut self,
+        op: Alu,
+        rounding: Option<Rounding>,
+        approx: bool,
+        ty: Type,
+        class: Class,
+        args: &[Num],
+    ) -> Reg {
         let operand_class = if matches!(op, Alu::MulWide | Alu::MadWide) { Class::B32 } else { class };
         let operands: Vec<Operand> = args
             .iter()
             .enumerate()
             .map(|(i, &arg)| {
-                let class = if op == Alu::MadWide && i == 2 { Class::B64 } else { operand_class };
+                let class = match op {
+                    Alu::MadWide if i == 2 => Class::B64,
+                    // Distances have 32 bits.
+                    Alu::Shl | Alu::Shr if i == 1 => Class::B32,
+                    _ => operand_class,
+                };
                 self.operand(arg, class)
             })
             .collect();

@@ -18,16 +18,19 @@ impl Lowering<'_> {
             unreachable!("integers are kept as Num::Int")
         };
         match (op, left, right) {
+            (BinaryOp::MulHi, ..) => self.upper_product(dtype, a, b),
             (_, None, None) => Num::int(fold(op, dtype, c, d)),
-            (BinaryOp::Add, base, None) | (BinaryOp::Add, None, base) => Num::Int { base, offset: c.wrapping_add(d) },
-            (BinaryOp::Sub, base, None) => Num::Int { base, offset: c.wrapping_sub(d) },
+            (BinaryOp::Add, base, None) | (BinaryOp::Add, None, base) => {
+                Num::Int { base, offset: wrap_offset(dtype, c.wrapping_add(d)) }
+            }
+            (BinaryOp::Sub, base, None) => Num::Int { base, offset: wrap_offset(dtype, c.wrapping_sub(d)) },
             (BinaryOp::Add, Some(x), Some(y)) => {
                 let base = self.divided(Alu::Add, dtype, x, y, u32::min);
-                Num::Int { base: Some(base), offset: c.wrapping_add(d) }
+                Num::Int { base: Some(base), offset: wrap_offset(dtype, c.wrapping_add(d)) }
             }
             (BinaryOp::Sub, Some(x), Some(y)) => {
                 let base = self.divided(Alu::Sub, dtype, x, y, u32::min);
-                Num::Int { base: Some(base), offset: c.wrapping_sub(d) }
+                Num::Int { base: Some(base), offset: wrap_offset(dtype, c.wrapping_sub(d)) }
             }
             (BinaryOp::Mul, Some(x), None) => self.scaled(dtype, x, c, d),
             (BinaryOp::Mul, None, Some(y)) => self.scaled(dtype, y, d, c),
@@ -36,8 +39,31 @@ impl Lowering<'_> {
                 Num::base(self.divided(Alu::MulLo, dtype, x, y, |m, n| m.saturating_mul(n)))
             }
             (BinaryOp::Shl, Some(x), None) if (0..31).contains(&d) => self.scaled(dtype, x, c, 1 << d),
+            (BinaryOp::Shl | BinaryOp::Shr, _, Some(_)) if class_of(dtype) == Class::B64 => {
+                self.long_shift(op, dtype, a, b)
+            }
             _ => Num::base(self.alu(alu_of(op, dtype), integer_type(op, dtype), class_of(dtype), &[a, b])),
         }
+    }
+
+    fn upper_product(&mut self, dtype: DType, a: Num, b: Num) -> Num {
+        let class = class_of(dtype);
+        if dtype.bytes() >= 4 {
+            // One operand may be a constant, the other is in a register.
+            let a = Num::base(self.reg(a, class));
+            return Num::base(self.alu(Alu::MulHi, type_of(dtype), class, &[a, b]));
+        }
+        let wide = if dtype.is_signed() { DType::I32 } else { DType::U32 };
+        let product = self.integer(BinaryOp::Mul, wide, a, b);
+        self.integer(BinaryOp::Shr, wide, product, Num::int(dtype.bits().into()))
+    }
+
+    /// The distance of a shift has 32 bits; from 64 on all distances are the same.
+    fn long_shift(&mut self, op: BinaryOp, dtype: DType, a: Num, b: Num) -> Num {
+        let distance = self.alu(Alu::Min, Type::U64, Class::B64, &[b, Num::int(64)]);
+        let distance = self.cvt(Type::U32, Type::U64, None, Class::B32, distance);
+        let value = Num::base(self.reg(a, Class::B64));
+        Num::base(self.alu(alu_of(op, dtype), integer_type(op, dtype), Class::B64, &[value, Num::base(distance)]))
     }
 
     pub(super) fn divided(&mut self, op: Alu, dtype: DType, x: Reg, y: Reg, law: fn(u32, u32) -> u32) -> Reg {
@@ -49,7 +75,7 @@ impl Lowering<'_> {
 
     /// (x + offset) * factor
     pub(super) fn scaled(&mut self, dtype: DType, x: Reg, offset: i64, factor: i64) -> Num {
-        let offset = offset.wrapping_mul(factor);
+        let offset = wrap_offset(dtype, offset.wrapping_mul(factor));
         match factor {
             0 => return Num::int(0),
             1 => return Num::Int { base: Some(x), offset },
@@ -89,7 +115,7 @@ impl Lowering<'_> {
             unreachable!("integers are kept as Num::Int")
         };
         if base.is_none() && bound.is_none() {
-            return Num::Bool(fold_compare(op, offset, limit));
+            return Num::Bool(fold_compare(op, dtype, offset, limit));
         }
         let mut left = a;
         if matches!(op, CompareOp::Lt | CompareOp::Ge) {
@@ -107,6 +133,11 @@ fn integer_type(op: BinaryOp, dtype: DType) -> Type {
     }
 }
 
+/// The constant part of a sum, which is added in registers of the type: what they can't hold has no effect.
+fn wrap_offset(dtype: DType, offset: i64) -> i64 {
+    if class_of(dtype) == Class::B64 { offset } else { offset as i32 as i64 }
+}
+
 /// A constant in the range of its type.
 pub(in crate::lower) fn wrap(dtype: DType, value: i64) -> i64 {
     match dtype {
@@ -121,43 +152,39 @@ pub(in crate::lower) fn wrap(dtype: DType, value: i64) -> i64 {
 }
 
 fn fold(op: BinaryOp, dtype: DType, a: i64, b: i64) -> i64 {
+    let unsigned = dtype == DType::U64;
+    let (x, y) = (a as u64, b as u64);
     let value = match op {
         BinaryOp::Add => a.wrapping_add(b),
         BinaryOp::Sub => a.wrapping_sub(b),
         BinaryOp::Mul => a.wrapping_mul(b),
-        // What the hardware gives for a division by zero: all ones; and the dividend for its remainder.
-        BinaryOp::Div => {
-            if b == 0 {
-                -1
-            } else {
-                a.wrapping_div(b)
-            }
-        }
-        BinaryOp::Rem => {
-            if b == 0 {
-                a
-            } else {
-                a.wrapping_rem(b)
-            }
-        }
+        // What the hardware gives for a division by zero: all ones.
+        BinaryOp::Div | BinaryOp::Rem if b == 0 => -1,
+        BinaryOp::Div if unsigned => (x / y) as i64,
+        BinaryOp::Rem if unsigned => (x % y) as i64,
+        BinaryOp::Div => a.wrapping_div(b),
+        BinaryOp::Rem => a.wrapping_rem(b),
+        BinaryOp::Min if unsigned => x.min(y) as i64,
+        BinaryOp::Max if unsigned => x.max(y) as i64,
         BinaryOp::Min => a.min(b),
         BinaryOp::Max => a.max(b),
         BinaryOp::And => a & b,
         BinaryOp::Or => a | b,
         BinaryOp::Xor => a ^ b,
-        BinaryOp::Shl => {
-            if (0..64).contains(&b) {
-                a << b
-            } else {
-                0
-            }
+        // Too far, or backwards, leaves nothing but the sign.
+        BinaryOp::Shl => u32::try_from(b).ok().and_then(|by| a.checked_shl(by)).unwrap_or(0),
+        BinaryOp::Shr if unsigned => u32::try_from(b).ok().and_then(|by| x.checked_shr(by)).unwrap_or(0) as i64,
+        BinaryOp::Shr => a >> u32::try_from(b).unwrap_or(63).min(63),
+        BinaryOp::MulHi | BinaryOp::FastDiv | BinaryOp::MinNan | BinaryOp::MaxNan => {
+            unreachable!("integers have no such operation, or no folded one")
         }
-        BinaryOp::Shr => a >> b.clamp(0, 63),
     };
     wrap(dtype, value)
 }
 
-fn fold_compare(op: CompareOp, a: i64, b: i64) -> bool {
+fn fold_compare(op: CompareOp, dtype: DType, a: i64, b: i64) -> bool {
+    // Moved by half the range, numbers without a sign have the order of those with one.
+    let (a, b) = if dtype == DType::U64 { (a ^ i64::MIN, b ^ i64::MIN) } else { (a, b) };
     match op {
         CompareOp::Lt => a < b,
         CompareOp::Le => a <= b,

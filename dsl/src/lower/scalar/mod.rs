@@ -6,22 +6,27 @@
 //! | `instruction` | the modifiers of an instruction |
 //! | `elementwise` | which instructions an operator is, for each type |
 //! | `integer` | constants, offsets, divisors and widths of integers |
+//! | `constant` | floating-point constants in their types |
 //! | `narrow` | floats narrower than 32 bits, as `f32` and back |
 //! | `cast` | conversions between types |
+//! | `bitcast` | the same bits as another type |
 //! | `address` | pointers moved by elements |
 
 mod address;
+mod bitcast;
 mod cast;
+mod constant;
 mod elementwise;
 mod instruction;
 mod integer;
 mod narrow;
 mod operand;
 
+pub(in crate::lower) use self::constant::constant;
 use crate::element::DType;
 use crate::ptx::{Class, Type};
 
-/// The register class of an element type. Narrow integers are kept, extended, in 32 bits.
+/// The register class of an element type. Narrow integers, and the bits of floats of 8 bits, are kept, extended, in 32.
 pub(in crate::lower) fn class_of(dtype: DType) -> Class {
     match dtype {
         DType::Bool => Class::Pred,
@@ -44,7 +49,7 @@ pub(in crate::lower) fn type_of(dtype: DType) -> Type {
         DType::I64 => Type::S64,
         DType::U64 => Type::U64,
         DType::I8 | DType::I16 | DType::I32 => Type::S32,
-        DType::U8 | DType::U16 | DType::U32 => Type::U32,
+        DType::F8E4M3 | DType::F8E5M2 | DType::U8 | DType::U16 | DType::U32 => Type::U32,
     }
 }
 

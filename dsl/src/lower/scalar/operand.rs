@@ -9,6 +9,7 @@ use crate::lower::num::{Num, float_immediate};
 use crate::ptx::{Alu, Class, Compare, Op, Operand, Reg, Type};
 
 use super::bits_of;
+use super::constant::half_bits;
 
 impl Lowering<'_> {
     /// The element as an operand of an instruction.
@@ -103,9 +104,4 @@ impl Lowering<'_> {
             _ => self.reg(num, Class::B16),
         }
     }
-}
-
-pub(super) fn half_bits(dtype: DType, bits: u64) -> u16 {
-    let value = f64::from_bits(bits);
-    if dtype == DType::F16 { half::f16::from_f64(value).to_bits() } else { half::bf16::from_f64(value).to_bits() }
 }

@@ -1,0 +1,6 @@
+//! Values: what the language's functions of elements give, against Rust and `f64`, in the simulator.
+
+mod arithmetic;
+mod cast;
+mod harness;
+mod math;
