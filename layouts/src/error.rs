@@ -97,6 +97,10 @@ pub enum Error {
     Broadcast { difference: Difference },
     /// Two tiles that broadcast against each other but come from different parents.
     Parents { left: usize, right: usize },
+    /// A tile to be split whose last dimension isn't one of pairs.
+    NoPairs { shape: PackedShape },
+    /// A tile to be split whose pairs aren't in two registers of a thread.
+    PairInTwoThreads { bit: Bit, basis: ElementOf },
     /// Tiles in other numbers of warps.
     Warps { from: usize, to: usize },
     /// Shapes of a matrix product that don't fit.
@@ -353,6 +357,18 @@ impl Error {
                 let text = text.push(" and ").number(1 << right).push(" elements a thread; ");
                 text.push("slice both from one layout, or use broadcast_to")
             }
+            Error::NoPairs { shape } => {
+                let text = text.push("the last dimension of ").shape(&shape.shape());
+                text.push(" must have extent 2; reshape the tile so that it has")
+            }
+            Error::PairInTwoThreads { bit, basis } => {
+                let text = bit.write(text.push("of ").shape(&basis.shape.shape()).push(" "));
+                let text = basis.write(text.push(" moves by "));
+                text.push(
+                    ", so a thread's registers are not the two halves of each pair: convert the tile to `paired` of \
+                     the layout that the halves should have",
+                )
+            }
             Error::Warps { from, to } => {
                 text.push("one tile lives in ").number(from).push(" warps, the other in ").number(to)
             }
@@ -570,6 +586,8 @@ mod tests {
             Error::Layouts { difference },
             Error::Broadcast { difference },
             Error::Parents { left: 2, right: 3 },
+            Error::NoPairs { shape },
+            Error::PairInTwoThreads { bit, basis: element },
             Error::Warps { from: 4, to: 8 },
             Error::ProductShapes { a: shape, b: shape, c: shape },
             Error::Fragment { product, operand, bit, is: element, wants: Wanted::Element(1) },

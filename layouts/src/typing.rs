@@ -5,6 +5,9 @@
 //! | [`elementwise`] | one layout, or extents of 1 that broadcast | the larger one |
 //! | [`broadcast`] | a tile that each thread holds its part of | the given layout |
 //! | [`reshape`], [`permute`], [`expand_dims`] | any | the same elements, other names |
+//! | [`ravel`] | any | one dimension |
+//! | [`join`], [`split`] | two of one layout; pairs in a thread's registers | a last dimension of 2 more, less |
+//! | [`unpack`] | bytes of two numbers | the dimension twice as long |
 //! | [`reduce`] | any | the slice |
 //! | [`scan`] | any | the same layout |
 //! | [`together`] | one shape and layout | the same layout |
@@ -156,6 +159,47 @@ pub const fn expand_dims(layout: &Layout, axis: usize) -> Result<Layout, Error> 
     layout.expand_dims(axis).check()
 }
 
+/// All elements in row-major order in one dimension.
+///
+/// # Errors
+/// The layout's own.
+pub const fn ravel(layout: &Layout) -> Result<Layout, Error> {
+    layout.reshape([layout.shape().len()]).check()
+}
+
+/// Two tiles as one of pairs: [`Layout::paired`] of their common layout.
+///
+/// # Errors
+/// Layouts that differ, also by a broadcast; no room for another dimension or register.
+pub const fn join(a: &Layout, b: &Layout) -> Result<Layout, Error> {
+    if let Some(error) = first_fault(a, b) {
+        return Err(error);
+    }
+    if !a.shape().equals(&b.shape()) {
+        return Err(Error::shapes(" with ", &a.shape(), &b.shape()));
+    }
+    match same(a, b) {
+        Ok(layout) => layout.paired().check(),
+        Err(error) => Err(error),
+    }
+}
+
+/// Each half of a tile of pairs.
+///
+/// # Errors
+/// A last dimension that isn't 2, or pairs that aren't in two registers of a thread.
+pub const fn split(layout: &Layout) -> Result<Layout, Error> {
+    layout.unpaired().check()
+}
+
+/// Two numbers of each element, next to one another along an axis.
+///
+/// # Errors
+/// No such axis, no room for another register.
+pub const fn unpack(layout: &Layout, axis: usize) -> Result<Layout, Error> {
+    layout.doubled(axis).check()
+}
+
 /// A reduction along an axis: the slice of the layout.
 ///
 /// Every layout can be reduced: since it holds every element, the threads' numbers have a combination of bits that moves
@@ -252,6 +296,20 @@ mod tests {
         assert_eq!(elementwise(&tile, &fewer), Err(Error::Warps { from: 4, to: 2 }));
         let fault = tile.slice(3);
         assert_eq!(elementwise(&tile, &fault).err(), fault.fault());
+    }
+
+    #[test]
+    fn pairs_are_joined_and_split() {
+        let tile = tile();
+        let joined = join(&tile, &tile).unwrap();
+        assert!(joined.equals(&tile.paired()) && split(&joined).unwrap().equals(&tile));
+        // Slices that differ in duplicate registers have one layout.
+        assert!(join(&tile.slice(1), &tile.slice(1).compact()).unwrap().equals(&tile.slice(1).paired()));
+        assert!(matches!(join(&tile, &tile.reshape([32, 64])), Err(Error::Shapes { .. })));
+        assert!(matches!(join(&tile, &tile.reshape([32, 64]).permute([1, 0])), Err(Error::Layouts { .. })));
+        assert!(matches!(split(&tile), Err(Error::NoPairs { .. })));
+        assert!(ravel(&tile).unwrap().reshape([64, 32]).equals(&tile));
+        assert!(unpack(&tile, 0).unwrap().equals(&tile.doubled(0)));
     }
 
     #[test]

@@ -190,6 +190,8 @@ pub enum OpKind {
     ProgramId(u32),
     /// The grid's extent along an axis.
     NumPrograms(u32),
+    /// Warps of a block.
+    NumWarps,
     /// 0, 1, 2, … along the tile.
     Arange,
     /// A scalar in every element.
@@ -230,6 +232,12 @@ pub enum OpKind {
     },
     /// The same registers under other coordinates: reshape, permute, expand_dims.
     Relabel(Value),
+    /// Two tiles as one of pairs, which are the new last dimension.
+    Join(Value, Value),
+    /// The first or second element of each pair.
+    Half(Value, u32),
+    /// The two numbers of 4 bits in each byte.
+    UnpackFp4(Value),
     /// Extents of 1 grown to the result's.
     Broadcast(Value),
     /// Opens a function of elements.

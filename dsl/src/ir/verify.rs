@@ -228,6 +228,7 @@ impl OpKind {
             | OpKind::Float(_)
             | OpKind::ProgramId(_)
             | OpKind::NumPrograms(_)
+            | OpKind::NumWarps
             | OpKind::Arange
             | OpKind::Barrier
             | OpKind::EndFor
@@ -241,6 +242,8 @@ impl OpKind {
             | OpKind::Bitcast(a)
             | OpKind::MultipleOf(a, _)
             | OpKind::Relabel(a)
+            | OpKind::Half(a, _)
+            | OpKind::UnpackFp4(a)
             | OpKind::Broadcast(a)
             | OpKind::Element(a)
             | OpKind::Give(a)
@@ -248,7 +251,9 @@ impl OpKind {
             | OpKind::Assert(a, _)
             | OpKind::Carry(a)
             | OpKind::If(a) => vec![a],
-            OpKind::Binary(_, a, b) | OpKind::Compare(_, a, b) | OpKind::Merge(a, b) => vec![a, b],
+            OpKind::Binary(_, a, b) | OpKind::Compare(_, a, b) | OpKind::Join(a, b) | OpKind::Merge(a, b) => {
+                vec![a, b]
+            }
             OpKind::Select(a, b, c) | OpKind::Fma(a, b, c) | OpKind::Mma(a, b, c) | OpKind::Dot(a, b, c) => {
                 vec![a, b, c]
             }

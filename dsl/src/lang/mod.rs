@@ -11,20 +11,24 @@
 
 pub mod aggregate;
 mod along;
+mod constructors;
 pub mod control;
 mod math;
 mod operand;
 pub mod operators;
 mod ops;
 pub mod region;
+mod shape;
 mod shared;
 mod tile;
 mod trace;
 
 pub use aggregate::{Aggregate, Walker, parts};
+pub use constructors::*;
 pub use math::*;
 pub use operand::{Lift, Operand};
 pub use ops::*;
+pub use shape::*;
 pub use shared::{Shared, barrier, shared};
 pub use tile::Tile;
 pub use trace::{Trace, TraceError};

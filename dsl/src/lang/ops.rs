@@ -62,7 +62,7 @@ pub const fn full<T: Element>(trace: &mut Trace<'_>, layout: Layout, value: Oper
 }
 
 #[track_caller]
-const fn filled<T: Element>(trace: &mut Trace<'_>, name: &str, layout: Layout, value: Operand) -> Tile {
+pub(crate) const fn filled<T: Element>(trace: &mut Trace<'_>, name: &str, layout: Layout, value: Operand) -> Tile {
     let layout = trace.given(name, layout);
     let value = scalar_for::<T>(trace, name, value);
     trace.emit(OpKind::Splat(value.value), TileType::tile(T::DTYPE, layout))
@@ -439,7 +439,7 @@ impl Tile {
     }
 
     #[track_caller]
-    const fn relabelled(self, trace: &mut Trace<'_>, op: &str, answer: Result<Layout, Error>) -> Tile {
+    pub(crate) const fn relabelled(self, trace: &mut Trace<'_>, op: &str, answer: Result<Layout, Error>) -> Tile {
         let layout = trace.rule(op, answer, self.layout());
         trace.emit(OpKind::Relabel(self.value), self.ty.with_layout(Some(layout)))
     }

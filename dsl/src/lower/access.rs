@@ -3,6 +3,7 @@
 //! Elements that share a base register and a predicate and whose offsets follow one another go together, in the widest
 //! instruction that their alignment allows. Nothing here looks at a layout: contiguity is seen in the addresses.
 
+use super::bytes::PER_WORD;
 use super::emit::divisor_of_constant;
 use super::num::Num;
 use crate::element::DType;
@@ -74,8 +75,8 @@ fn follows(places: &[Place], width: usize, bytes: u32) -> bool {
 /// The registers of an access of `elements` elements: type, class and count.
 pub(super) fn registers(dtype: DType, elements: usize) -> (Type, Class, usize) {
     match dtype.bytes() {
-        1 if elements >= 4 => (Type::B32, Class::B32, elements / 4),
-        // PTX has no 8-bit registers: each byte has one of its own, extended.
+        1 if elements >= PER_WORD => (Type::B32, Class::B32, elements / PER_WORD),
+        // PTX has no 8-bit registers: the bytes travel in 32 bits, extended.
         1 => (if dtype.is_signed() { Type::S8 } else { Type::U8 }, Class::B32, elements),
         2 if elements == 1 && dtype.is_float() => (Type::B16, Class::B16, 1),
         2 if elements == 1 => (if dtype.is_signed() { Type::S16 } else { Type::U16 }, Class::B32, 1),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::Lowering;
 use super::access::{Place, Run, registers, runs};
+use super::bytes::PER_WORD;
 use super::num::Num;
 use super::scalar::class_of;
 use crate::element::DType;
@@ -117,7 +118,7 @@ impl Lowering<'_> {
         self.emit.push_guarded(guard, Op::St { space, qualifiers: Vec::new(), ty, src, address });
     }
 
-    /// Elements as the operands of one access: halves two to a register, truth values as 0 or 1.
+    /// Elements as the operands of one access: halves two to a register, bytes four, truth values as 0 or 1.
     fn packed(&mut self, dtype: DType, values: &[Num]) -> Vec<Operand> {
         let half = dtype.bytes() == 2;
         match values {
@@ -125,9 +126,7 @@ impl Lowering<'_> {
                 let bytes: Vec<Num> = values.iter().map(|&v| self.cast(DType::Bool, DType::U8, v)).collect();
                 self.packed(DType::U8, &bytes)
             }
-            _ if dtype.bytes() == 1 && values.len() >= 4 => {
-                values.chunks(4).map(|bytes| Operand::Reg(self.packed_word(dtype, bytes))).collect()
-            }
+            _ if dtype.bytes() == 1 && values.len() >= PER_WORD => self.words_of_bytes(values),
             [one] if half && dtype.is_float() => vec![Operand::Reg(self.half_reg(dtype, *one))],
             _ if half && values.len() > 1 => values
                 .chunks(2)
@@ -152,15 +151,10 @@ impl Lowering<'_> {
     fn unpacked(&mut self, dtype: DType, elements: usize, regs: &[Reg]) -> Vec<Num> {
         if dtype == DType::Bool {
             let bytes = self.unpacked(DType::U8, elements, regs);
-            let zero = Num::int(0);
-            return bytes
-                .into_iter()
-                .map(|byte| Num::Reg(self.setp(crate::ptx::Compare::Ne, Type::U32, byte, zero)))
-                .collect();
+            return bytes.into_iter().map(|byte| self.cast(DType::U8, DType::Bool, byte)).collect();
         }
-        if dtype.bytes() == 1 && elements >= 4 {
-            let places = regs.iter().flat_map(|&reg| [0, 8, 16, 24].map(|first| (reg, Num::int(first))));
-            return places.map(|(reg, first)| self.bit_field(dtype, reg, first)).collect();
+        if dtype.bytes() == 1 && elements >= PER_WORD {
+            return self.bytes_of_words(dtype, regs);
         }
         if dtype.bytes() == 2 && elements > 1 {
             let halves = regs.iter().flat_map(|&pack| [false, true].map(|high| Num::Half { pack, high }));

@@ -11,6 +11,7 @@ mod access;
 mod apply;
 mod assembly;
 mod axis;
+mod bytes;
 mod control;
 mod convert;
 mod emit;
@@ -24,6 +25,7 @@ mod reduce;
 mod rounds;
 mod scalar;
 mod scan;
+mod shape;
 mod shared;
 mod words;
 
@@ -156,6 +158,8 @@ struct Lowering<'f> {
     /// that, lowering begins again with what it keeps.
     divisors: HashMap<Value, u32>,
     divisors_hold: bool,
+    /// Registers that hold one byte of another, extended.
+    bytes: HashMap<ptx::Reg, (ptx::Reg, i64)>,
 }
 
 impl<'f> Lowering<'f> {
@@ -181,6 +185,7 @@ impl<'f> Lowering<'f> {
             position: 0,
             divisors,
             divisors_hold: true,
+            bytes: HashMap::new(),
         }
     }
 
@@ -202,12 +207,16 @@ impl<'f> Lowering<'f> {
             OpKind::Float(value) => self.define(vec![scalar::constant(ty.dtype, value)]),
             OpKind::ProgramId(axis) => self.special([Special::CtaidX, Special::CtaidY, Special::CtaidZ], axis),
             OpKind::NumPrograms(axis) => self.special([Special::NctaidX, Special::NctaidY, Special::NctaidZ], axis),
+            OpKind::NumWarps => self.define(vec![Num::int(self.function.warps as i64)]),
             OpKind::Arange => self.arange(&ty),
             OpKind::Splat(a) | OpKind::Broadcast(a) => {
                 let spread = self.spread(a, &ty);
                 self.define(spread);
             }
             OpKind::Relabel(a) => self.values.push(Rc::clone(&self.values[a.index()])),
+            OpKind::Join(a, b) => self.join(a, b, &ty),
+            OpKind::Half(a, which) => self.half_of_pairs(a, which, &ty),
+            OpKind::UnpackFp4(a) => self.unpack_fp4(a, &ty),
             OpKind::MultipleOf(a, n) => self.multiple_of(a, n, &ty),
             OpKind::Unary(unary, a) => {
                 let dtype = ty.dtype;

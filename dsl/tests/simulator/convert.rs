@@ -154,3 +154,13 @@ fn saturated_floats() {
         zero_apart,
     );
 }
+
+/// What PTX says of NaN: 0 unless either side has 64 bits, else the highest bit alone.
+#[test]
+fn nan_as_an_integer_depends_on_the_widths() {
+    let (single, double) = ([[f32::NAN.to_bits().into(), 0, 0, 0]], [[f64::NAN.to_bits(), 0, 0, 0]]);
+    check_by("cvt.rzi.s32.f32 $0, $1;", "rf", &single, |_| 0, |a, b| a == b);
+    check_by("cvt.rzi.s64.f32 $0, $1;", "df", &single, |_| 1 << 63, |a, b| a == b);
+    check_by("cvt.rzi.u32.f64 $0, $1;", "rd", &double, |_| 1 << 31, |a, b| a == b);
+    check_by("cvt.rzi.u64.f64 $0, $1;", "dd", &double, |_| 1 << 63, |a, b| a == b);
+}

@@ -4,3 +4,4 @@ mod arithmetic;
 mod cast;
 mod harness;
 mod math;
+mod shape;

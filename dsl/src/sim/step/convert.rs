@@ -9,6 +9,7 @@ use half::slice::HalfFloatSliceExt;
 use super::round::{BF16, F16, F32, Format, integer, one_nan, single};
 use crate::ptx::{Rounding, Type};
 use crate::sim::program::{CvtStep, wide_type};
+use crate::sim::report::type_bytes;
 use crate::sim::warp::{LANES, Lanes32, Warp, lanes};
 
 /// A number on its way from one type to another.
@@ -107,14 +108,19 @@ fn write(step: &CvtStep, number: Number) -> u64 {
         Number::Float(value) => {
             let whole = whole(value, step.rounding.unwrap_or(Rounding::Rzi));
             let (low, high) = range(ty);
-            // Conversions to integers saturate, and NaN is 0.
-            cut(ty, if whole.is_nan() { 0 } else { (whole as i128).clamp(low, high) })
+            // Conversions to integers saturate.
+            cut(ty, if whole.is_nan() { not_a_number(step) } else { (whole as i128).clamp(low, high) })
         }
         Number::Int(value) => {
             let (low, high) = range(ty);
             cut(ty, if step.sat { value.clamp(low, high) } else { value })
         }
     }
+}
+
+/// What NaN becomes as an integer: 0, but the highest bit alone where either side has 64.
+fn not_a_number(step: &CvtStep) -> i128 {
+    if step.from != Type::F64 && !wide_type(step.to) { 0 } else { 1 << (8 * type_bytes(step.to) - 1) }
 }
 
 /// What becomes of a float before it is rounded to another: whole, where the rounding says so, and between 0 and 1.

@@ -1,0 +1,68 @@
+//! Elements of 8 bits, four to a register while memory is accessed.
+//!
+//! `prmt` makes a register of any four bytes of two others, each given by its number from 0 to 7, or by 8 more than that
+//! for eight copies of its sign. So byte 2 of `a`, extended by its sign, is `prmt a, 0, 0xaaa2`, without one
+//! `prmt a, 0, 0x4442`: one instruction an element to take a word apart, three for four elements to put one together.
+
+use super::Lowering;
+use super::num::Num;
+use crate::element::DType;
+use crate::ptx::{Alu, Class, Operand, Reg, Type};
+
+/// Elements of a register.
+pub(super) const PER_WORD: usize = 4;
+
+/// Byte 0 of two registers, then byte 1 of each; bytes 0 and 1 of two registers.
+const FIRST_BYTES: i64 = 0x5140;
+const LOWER_HALVES: i64 = 0x5410;
+
+impl Lowering<'_> {
+    /// The elements that some words hold.
+    pub(super) fn bytes_of_words(&mut self, dtype: DType, words: &[Reg]) -> Vec<Num> {
+        let places = words.iter().flat_map(|&word| (0..PER_WORD as i64).map(move |byte| (word, byte)));
+        places.map(|(word, byte)| self.byte_of_word(dtype, word, byte)).collect()
+    }
+
+    fn byte_of_word(&mut self, dtype: DType, word: Reg, byte: i64) -> Num {
+        let above = if dtype.is_signed() { byte | 8 } else { 4 };
+        let reg = self.permuted(Num::base(word), Num::int(0), byte | above << 4 | above << 8 | above << 12);
+        self.bytes.insert(reg, (word, byte));
+        Num::base(reg)
+    }
+
+    /// Four elements to a word, the first in the lowest bits.
+    pub(super) fn words_of_bytes(&mut self, elements: &[Num]) -> Vec<Operand> {
+        elements.chunks(PER_WORD).map(|own| self.word_of_bytes(own)).collect()
+    }
+
+    fn word_of_bytes(&mut self, elements: &[Num]) -> Operand {
+        if let Some(word) = self.whole_word(elements) {
+            return Operand::Reg(word);
+        }
+        let constant = elements.iter().rev().try_fold(0, |word, element| match element {
+            Num::Int { base: None, offset } => Some(word << 8 | offset & 0xff),
+            _ => None,
+        });
+        if let Some(word) = constant {
+            return Operand::Int(word);
+        }
+        let low = self.permuted(elements[0], elements[1], FIRST_BYTES);
+        let high = self.permuted(elements[2], elements[3], FIRST_BYTES);
+        Operand::Reg(self.permuted(Num::base(low), Num::base(high), LOWER_HALVES))
+    }
+
+    /// The word that these elements were taken from, in this order.
+    fn whole_word(&self, elements: &[Num]) -> Option<Reg> {
+        let origin = |element: &Num| match element {
+            Num::Int { base: Some(reg), offset: 0 } => self.bytes.get(reg).copied(),
+            _ => None,
+        };
+        let (word, _) = origin(&elements[0])?;
+        let same = elements.iter().zip(0..).all(|(element, byte)| origin(element) == Some((word, byte)));
+        same.then_some(word)
+    }
+
+    fn permuted(&mut self, a: Num, b: Num, selectors: i64) -> Reg {
+        self.alu(Alu::Prmt, Type::B32, Class::B32, &[a, b, Num::int(selectors)])
+    }
+}
