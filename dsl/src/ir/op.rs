@@ -212,6 +212,19 @@ pub enum OpKind {
     Bitcast(Value),
     /// A promise: the scalar, or the address in elements, is a multiple of the number.
     MultipleOf(Value, u32),
+    /// A promise: along an axis the elements of runs of this length are the same, or each is one more than the last.
+    Runs {
+        /// The elements.
+        of: Value,
+        /// The axis.
+        axis: u32,
+        /// Elements of a run, a power of two.
+        length: u32,
+        /// Whether they rise.
+        rising: bool,
+    },
+    /// A promise: the condition holds, in every element.
+    Assume(Value),
     /// Reads global memory; where the mask does not hold, gives the other value and reads nothing.
     Load {
         /// Addresses.

@@ -90,6 +90,11 @@ pub(crate) fn operation(op: &Op) -> String {
         OpKind::Cast(_) => named("cast"),
         OpKind::Bitcast(_) => named("bitcast"),
         OpKind::MultipleOf(a, n) => format!("multiple_of {} {n}", v(a)),
+        OpKind::Runs { of, axis, length, rising } => {
+            let kind = if rising { "rising" } else { "constant" };
+            format!("runs {} {kind} axis {axis} length {length}", v(of))
+        }
+        OpKind::Assume(_) => named("assume"),
         OpKind::Load { .. } => named("load"),
         OpKind::Store { .. } => named("store"),
         OpKind::Relabel(_) => named("relabel"),

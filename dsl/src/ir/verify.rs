@@ -241,6 +241,8 @@ impl OpKind {
             | OpKind::Cast(a)
             | OpKind::Bitcast(a)
             | OpKind::MultipleOf(a, _)
+            | OpKind::Runs { of: a, .. }
+            | OpKind::Assume(a)
             | OpKind::Relabel(a)
             | OpKind::Half(a, _)
             | OpKind::UnpackFp4(a)
@@ -279,6 +281,7 @@ impl OpKind {
                 | OpKind::SharedStore(..)
                 | OpKind::Barrier
                 | OpKind::Assert(..)
+                | OpKind::Assume(_)
                 | OpKind::EndFor
                 | OpKind::If(_)
                 | OpKind::Else

@@ -13,6 +13,7 @@ pub mod aggregate;
 mod along;
 mod constructors;
 pub mod control;
+mod hints;
 mod math;
 mod operand;
 pub mod operators;
@@ -25,6 +26,7 @@ mod trace;
 
 pub use aggregate::{Aggregate, Walker, parts};
 pub use constructors::*;
+pub use hints::*;
 pub use math::*;
 pub use operand::{Lift, Operand};
 pub use ops::*;

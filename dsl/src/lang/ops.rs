@@ -184,19 +184,6 @@ pub const fn select(trace: &mut Trace<'_>, condition: Tile, a: Operand, b: Opera
     trace.emit(OpKind::Select(condition.value, a.value, b.value), ty.with_layout(layout))
 }
 
-/// A promise: the scalar is a multiple of `n`, or the address is that of an element whose number is, counted from
-/// address 0. Wider memory accesses follow from it; a promise that does not hold makes them fault.
-#[track_caller]
-pub const fn multiple_of(trace: &mut Trace<'_>, x: Tile, n: usize) -> Tile {
-    if !n.is_power_of_two() {
-        trace.fail(text("multiple_of").number(n).push(" is no power of two"));
-    }
-    if !x.ty.is_pointer() && !x.ty.dtype.is_integer() {
-        trace.fail(describe(text("multiple_of").push("an address or an integer is wanted, this is "), &x));
-    }
-    trace.emit(OpKind::MultipleOf(x.value, n as u32), x.ty)
-}
-
 /// a b + c on the matrix unit: `a` is [M, K], `b` is [K, N], `c` and the result are [M, N].
 ///
 /// The layouts must be those of the unit's fragments, as [`Mma`](quadpair_layouts::Mma) gives them.

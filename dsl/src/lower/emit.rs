@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::panic::Location;
 
 use super::num::Num;
-use crate::ptx::{Alu, Class, Compare, Guard, Label, Op, Operand, Reg, Rounding, Special, Statement, Type};
+use crate::ptx::{Alu, Class, Compare, Guard, Label, Op, Operand, Promise, Reg, Rounding, Special, Statement, Type};
 
 /// A pure instruction: what tells two results apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,6 +37,8 @@ struct Block {
     statements: Vec<Statement>,
     numbers: HashMap<Key, Reg>,
     conditional: bool,
+    /// Divisors that registers had before something was promised of them here.
+    before_promises: Vec<(Reg, u32)>,
     at: Option<(u32, u32, u32)>,
 }
 
@@ -108,6 +110,10 @@ impl Emitter {
     }
 
     fn append(&mut self, level: usize, guard: Option<Guard>, op: Op) {
+        self.append_statement(level, Statement::Instruction { guard, op });
+    }
+
+    fn append_statement(&mut self, level: usize, statement: Statement) {
         let at = self.at;
         let block = &mut self.blocks[level];
         if let Some((file, line, column)) = at
@@ -116,7 +122,24 @@ impl Emitter {
             block.statements.push(Statement::Loc { file, line, column });
             block.at = at;
         }
-        block.statements.push(Statement::Instruction { guard, op });
+        block.statements.push(statement);
+    }
+
+    /// Notes a promise where the innermost block stands.
+    pub fn promise(&mut self, promise: Promise) {
+        self.append_statement(self.blocks.len() - 1, Statement::Promise(promise));
+    }
+
+    /// Takes a divisor on the author's word, until the side of a branch ends that says so.
+    pub fn promise_divisor(&mut self, reg: Reg, divisor: u32) {
+        let known = self.divisor(reg);
+        let branch = self.blocks.iter_mut().rfind(|block| block.conditional);
+        if let Some(branch) = branch
+            && divisor > known
+        {
+            branch.before_promises.push((reg, known));
+        }
+        self.set_divisor(reg, divisor);
     }
 
     fn innermost(&mut self) -> &mut Block {
@@ -172,7 +195,9 @@ impl Emitter {
 
     /// Closes the innermost block and gives its statements.
     pub fn close(&mut self) -> Vec<Statement> {
-        self.blocks.pop().expect("a block is open").statements
+        let block = self.blocks.pop().expect("a block is open");
+        self.divisors.extend(block.before_promises.into_iter().rev());
+        block.statements
     }
 
     /// Appends statements that a closed block gave.

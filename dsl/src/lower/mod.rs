@@ -21,6 +21,7 @@ mod linear;
 mod math;
 mod num;
 mod product;
+mod promise;
 mod reduce;
 mod rounds;
 mod scalar;
@@ -218,6 +219,8 @@ impl<'f> Lowering<'f> {
             OpKind::Half(a, which) => self.half_of_pairs(a, which, &ty),
             OpKind::UnpackFp4(a) => self.unpack_fp4(a, &ty),
             OpKind::MultipleOf(a, n) => self.multiple_of(a, n, &ty),
+            OpKind::Runs { of, axis, length, rising } => self.runs(of, axis as usize, length as usize, rising, &ty),
+            OpKind::Assume(condition) => self.assume(condition),
             OpKind::Unary(unary, a) => {
                 let dtype = ty.dtype;
                 self.map(&ty, [a], |own, [x]| own.unary(unary, dtype, x));
@@ -352,17 +355,6 @@ impl<'f> Lowering<'f> {
     fn special(&mut self, axes: [Special; 3], axis: u32) {
         let num = self.emit.special(axes[axis as usize]);
         self.define(vec![num]);
-    }
-
-    fn multiple_of(&mut self, value: Value, n: u32, ty: &TileType) {
-        let held = self.held(value);
-        let unit = if ty.is_pointer() { ty.dtype.bytes() } else { 1 };
-        for num in held.iter() {
-            if let Num::Int { base: Some(reg), offset: 0 } = *num {
-                self.emit.set_divisor(reg, n.saturating_mul(unit));
-            }
-        }
-        self.values.push(held);
     }
 
     fn finish(mut self, threads: u32) -> Result<Program, LowerError> {

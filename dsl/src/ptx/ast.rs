@@ -8,6 +8,8 @@
 //! Instructions of one shape share a variant: [`Op::Alu`] is every instruction that turns one to three operands of one
 //! type into one register, with its modifiers beside it.
 
+use super::promise::Promise;
+
 /// A PTX module: what one `.ptx` file holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Module {
@@ -339,6 +341,8 @@ pub enum Statement {
     },
     /// A comment line, without the `//`.
     Comment(String),
+    /// What holds here by the author's word, a comment to assemblers.
+    Promise(Promise),
     /// An instruction.
     Instruction {
         /// Its predicate.

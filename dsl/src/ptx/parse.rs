@@ -15,6 +15,7 @@ use super::print::{
     ALUS, ATOMICS, CLASSES, COMBINES, COMPARES, LEADING, ROUNDINGS, SHUFFLES, SPACES, SPECIALS, TYPES, VOTES,
     needs_noftz,
 };
+use super::promise::Promise;
 
 /// How deep scopes may nest.
 const MAX_SCOPES: usize = 64;
@@ -905,7 +906,10 @@ impl Parser {
     fn statements(&mut self) -> Result<()> {
         while !self.scopes.is_empty() {
             let comments = self.comments();
-            self.body.extend(comments.into_iter().map(Statement::Comment));
+            for text in comments {
+                let promise = Promise::read(&text, |name| self.lookup(name));
+                self.body.push(promise.map_or(Statement::Comment(text), Statement::Promise));
+            }
             match self.peek() {
                 Kind::End if !self.in_entry && self.scopes.len() == 1 => return Ok(()),
                 Kind::Punct('}') if self.in_entry || self.scopes.len() > 1 => {

@@ -247,6 +247,7 @@ fn print_statement(out: &mut String, statement: &Statement) {
         Statement::Label(label) => out.push_str(&format!("{}:\n", label_name(*label))),
         Statement::Loc { file, line, column } => out.push_str(&format!("\t.loc {file} {line} {column}\n")),
         Statement::Comment(text) => comment(out, "\t", text),
+        Statement::Promise(promise) => comment(out, "\t", &promise.text()),
         Statement::Instruction { guard, op } => {
             let guard = guard.map_or(String::new(), |guard| format!("@{} ", guarded(guard)));
             let operands = operands(op).join(", ");
@@ -408,6 +409,7 @@ fn place(address: &Address) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::ptx::promise::Promise;
 
     pub(in super::super) fn r(class: Class, index: u32) -> Reg {
         Reg { class, index }
@@ -569,6 +571,10 @@ pub(super) mod tests {
         let mut body = vec![
             Statement::Comment("tile loop ".into()),
             Statement::Comment(String::new()),
+            Statement::Promise(Promise::Multiple { reg: r(Class::B32, 1), offset: -3, of: 16 }),
+            Statement::Promise(Promise::Same { reg: r(Class::B64, 1), other: r(Class::B64, 0), offset: 8 }),
+            Statement::Promise(Promise::Holds { reg: r(Class::Pred, 1) }),
+            Statement::Comment("promise: to keep promises".into()),
             Statement::Loc { file: 1, line: 23, column: 5 },
             Statement::Label(Label(3)),
             Statement::Instruction { guard, op: Op::Bra { target: Label(3), uniform: false } },
@@ -630,7 +636,11 @@ pub(super) mod tests {
     #[test]
     fn prints_a_module() {
         let text = print(&sample());
-        let body = "\t// tile loop \n\t//\n\t.loc 1 23 5\n$L3:\n\t@!%p1 bra $L3;\n\tmov.u32 %r0, %tid.x;\n";
+        let promises =
+            "\t// promise: %r1 + -3 is a multiple of 16\n\t// promise: %rd1 is %rd0 + 8\n\t// promise: %p1\n";
+        let comment = "\t// promise: to keep promises\n";
+        let code = "\t.loc 1 23 5\n$L3:\n\t@!%p1 bra $L3;\n\tmov.u32 %r0, %tid.x;\n";
+        let body = format!("\t// tile loop \n\t//\n{promises}{comment}{code}");
         assert!(text.starts_with(&format!("{START}{body}")), "{text}");
         assert!(text.ends_with("\tret;\n}\n"), "{text}");
         if let Ok(path) = std::env::var("PTX_SAMPLE") {

@@ -21,6 +21,8 @@ pub(super) enum Group {
     WarpSync,
     Branch,
     Other,
+    /// Not counted: no instruction.
+    None,
 }
 
 /// Counts of one launch, over all warps of all blocks.
@@ -104,7 +106,9 @@ impl Counters {
 
     /// Counts one warp instruction.
     pub(super) fn count(&mut self, group: Group) {
-        *self.slot(group) += 1;
+        if group != Group::None {
+            *self.slot(group) += 1;
+        }
     }
 
     fn slot(&mut self, group: Group) -> &mut u64 {
@@ -122,7 +126,7 @@ impl Counters {
             Group::Barrier => &mut self.barrier,
             Group::WarpSync => &mut self.warp_sync,
             Group::Branch => &mut self.branch,
-            Group::Other => &mut self.other,
+            Group::Other | Group::None => &mut self.other,
         }
     }
 

@@ -9,13 +9,13 @@ use super::counters::Group;
 use super::known::prune;
 use super::memory::SHARED_WINDOW;
 use super::program::{
-    Access, AluStep, AtomStep, Condition, CvtStep, Instruction, Kind, MmaStep, Place, Program, SetpStep, ShuffleStep,
-    Slot, VoteResult, wide_type,
+    Access, AluStep, AtomStep, Claim, Condition, CvtStep, Instruction, Kind, MmaStep, Place, Program, SetpStep,
+    ShuffleStep, Slot, VoteResult, wide_type,
 };
 use super::report::{SimError, type_bytes};
 use crate::ptx::{
-    Address, Alu, Atomic, Class, Entry, Guard, Label, Module, Op, Operand, Reg, SharedArray, Space, Special, Statement,
-    Type,
+    Address, Alu, Atomic, Class, Entry, Guard, Label, Module, Op, Operand, Promise, Reg, SharedArray, Space, Special,
+    Statement, Type,
 };
 
 type Result<T> = std::result::Result<T, SimError>;
@@ -26,7 +26,7 @@ pub(super) fn decode(module: &Module, entry: &Entry) -> Result<Program> {
     for statement in &entry.body {
         match statement {
             Statement::Label(label) => drop(decoder.labels.insert(*label, place)),
-            Statement::Instruction { .. } => place += 1,
+            Statement::Instruction { .. } | Statement::Promise(_) => place += 1,
             Statement::Loc { .. } | Statement::Comment(_) => {}
         }
     }
@@ -36,6 +36,10 @@ pub(super) fn decode(module: &Module, entry: &Entry) -> Result<Program> {
             Statement::Loc { file, line, column } => position = Some((*file, *line, *column)),
             Statement::Instruction { guard, op } => {
                 let instruction = decoder.instruction(guard.as_ref(), op, index)?;
+                decoder.program.code.push(Instruction { position, ..instruction });
+            }
+            Statement::Promise(promise) => {
+                let instruction = decoder.promise(promise, index)?;
                 decoder.program.code.push(Instruction { position, ..instruction });
             }
             Statement::Label(_) | Statement::Comment(_) => {}
@@ -97,6 +101,23 @@ impl<'m> Decoder<'m> {
         let guard = guard.map(|guard| self.condition(guard)).transpose()?;
         let (group, kind) = (group_of(op), self.kind(op)?);
         Ok(Instruction { guard, group, kind, guard_read, reads, writes, statement, position: None })
+    }
+
+    /// What checks a promise: something to run, but no instruction.
+    fn promise(&mut self, promise: &Promise, statement: usize) -> Result<Instruction> {
+        let reads = promise.registers().into_iter().map(|reg| self.number(reg)).collect::<Result<Box<[u32]>>>()?;
+        let claim = match *promise {
+            Promise::Holds { reg } => Claim::Holds { slot: self.predicate_register(reg)? },
+            Promise::Same { reg, other, .. } if reg.class == Class::Pred => {
+                Claim::Agree { slots: [self.predicate_register(reg)?, self.predicate_register(other)?] }
+            }
+            Promise::Same { reg, other, offset } => {
+                Claim::Same { slot: self.any(reg)?, other: self.register(other, wide_class(reg.class))?, offset }
+            }
+            Promise::Multiple { reg, offset, of } => Claim::Multiple { slot: self.any(reg)?, offset, of },
+        };
+        let (group, kind, writes) = (Group::None, Kind::Promise(claim), Box::new([]));
+        Ok(Instruction { guard: None, group, kind, guard_read: None, reads, writes, statement, position: None })
     }
 
     /// The number of a register among all.

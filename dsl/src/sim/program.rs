@@ -117,6 +117,8 @@ pub(super) enum Kind {
         dst: Slot,
     },
     Mma(Box<MmaStep>),
+    /// Nothing, but for a check.
+    Promise(Claim),
     /// An error, but only when it is reached.
     Unsupported {
         what: String,
@@ -197,6 +199,15 @@ pub(super) struct ShuffleStep {
     pub(super) lane: Slot,
     pub(super) clamp: Slot,
     pub(super) members: Slot,
+}
+
+/// What must hold in every lane that comes by.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Claim {
+    Multiple { slot: Slot, offset: i64, of: u32 },
+    Same { slot: Slot, other: Slot, offset: i64 },
+    Agree { slots: [u32; 2] },
+    Holds { slot: u32 },
 }
 
 /// A product of m8n8k4.

@@ -262,6 +262,11 @@ pub enum FaultKind {
         /// The comment right before it.
         message: Option<String>,
     },
+    /// A promise of the kernel's author that doesn't hold.
+    BrokenPromise {
+        /// The values of what it speaks of.
+        values: Vec<i64>,
+    },
     /// A read of a register that was never written.
     Unwritten {
         /// The register.
@@ -410,6 +415,10 @@ impl FaultKind {
             }
             FaultKind::Trap { message: Some(message) } => write!(f, "stops the program: {message}"),
             FaultKind::Trap { message: None } => f.write_str("stops the program"),
+            FaultKind::BrokenPromise { values } => {
+                let values: Vec<String> = values.iter().map(i64::to_string).collect();
+                write!(f, "does not hold: the kernel was given {}", values.join(" and "))
+            }
             FaultKind::Unwritten { register } => write!(f, "reads {register}, which was never written"),
             FaultKind::Budget { limit } => {
                 write!(

@@ -3,5 +3,6 @@
 mod arithmetic;
 mod cast;
 mod harness;
+mod hints;
 mod math;
 mod shape;
