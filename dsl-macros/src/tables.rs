@@ -29,6 +29,7 @@ const GENERATORS: &[&str] = &[
     "log2",
     "mma",
     "dot",
+    "inline_asm",
     "inline_asm_elementwise",
     "device_assert",
     "static_assert",

@@ -16,7 +16,10 @@ mod op;
 mod text;
 mod verify;
 
-pub use op::{Apply, BinaryOp, CompareOp, MAX_ASM_ARGS, Memory, Op, OpKind, Pointer, TileType, UnaryOp, Value};
+pub use op::{
+    Apply, Asm, BinaryOp, CompareOp, MAX_ASM_ARGS, MAX_ASM_RESULTS, Memory, Op, OpKind, Pointer, TileType, UnaryOp,
+    Value,
+};
 pub(crate) use text::operation;
 pub use verify::VerifyError;
 

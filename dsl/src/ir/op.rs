@@ -9,6 +9,9 @@ use crate::element::DType;
 /// The most tiles that one inline assembly takes.
 pub const MAX_ASM_ARGS: usize = 8;
 
+/// The most results that one inline assembly has.
+pub const MAX_ASM_RESULTS: usize = 4;
+
 /// A value, by number, in the order of definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Value(pub(crate) u32);
@@ -170,6 +173,25 @@ pub enum Apply {
     },
 }
 
+/// Inline assembly.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Asm {
+    /// The text; `$0`.. are the results' registers, then the operands'.
+    pub text: &'static str,
+    /// Operands; unused places repeat the first.
+    pub args: [Value; MAX_ASM_ARGS],
+    /// How many operands.
+    pub arg_count: u32,
+    /// Element types of the results; unused places repeat the first.
+    pub results: [DType; MAX_ASM_RESULTS],
+    /// How many results.
+    pub result_count: u32,
+    /// Elements a call.
+    pub pack: u32,
+    /// Whether it has no effect but its results.
+    pub pure: bool,
+}
+
 /// What an operation does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OpKind {
@@ -276,17 +298,10 @@ pub enum OpKind {
     Mma(Value, Value, Value),
     /// a b + c with fused multiply-adds.
     Dot(Value, Value, Value),
-    /// Inline assembly over packs of elements.
-    Asm {
-        /// The text; `$0`.. are the results' registers, then the operands'.
-        text: &'static str,
-        /// Operands; unused places repeat the first.
-        args: [Value; MAX_ASM_ARGS],
-        /// How many operands.
-        count: u32,
-        /// Elements a call.
-        pack: u32,
-    },
+    /// Inline assembly over packs of elements; its value is the first result.
+    Asm(Asm),
+    /// Another result of the inline assembly that gave this value, by its position.
+    AsmResult(Value, u32),
     /// Stops the kernel where the scalar or any element is false.
     Assert(Value, &'static str),
     /// Opens a loop over lo, lo + step, … below hi; the result is the index.

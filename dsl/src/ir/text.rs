@@ -113,7 +113,11 @@ pub(crate) fn operation(op: &Op) -> String {
         OpKind::Barrier => "barrier".to_owned(),
         OpKind::Mma(..) => named("mma"),
         OpKind::Dot(..) => named("dot"),
-        OpKind::Asm { text, pack, .. } => format!("asm {text:?} pack {pack} of {}", operands()),
+        OpKind::Asm(asm) => {
+            let kind = if asm.pure { "asm" } else { "asm with effects" };
+            format!("{kind} {:?} pack {} of {}", asm.text, asm.pack, operands())
+        }
+        OpKind::AsmResult(a, position) => format!("result {position} of {}", v(a)),
         OpKind::Assert(condition, message) => format!("assert {} {message:?}", v(condition)),
         OpKind::For { lo, hi, step } => format!("for {} .. {} by {}", v(lo), v(hi), v(step)),
         OpKind::Carry(_) => named("carry"),

@@ -245,6 +245,7 @@ impl OpKind {
             | OpKind::Assume(a)
             | OpKind::Relabel(a)
             | OpKind::Half(a, _)
+            | OpKind::AsmResult(a, _)
             | OpKind::UnpackFp4(a)
             | OpKind::Broadcast(a)
             | OpKind::Element(a)
@@ -265,7 +266,7 @@ impl OpKind {
             }
             OpKind::Allocate(memory) | OpKind::SharedLoad(memory) => memory.offset.into_iter().collect(),
             OpKind::SharedStore(memory, value) => memory.offset.into_iter().chain([value]).collect(),
-            OpKind::Asm { args, count, .. } => args[..count as usize].to_vec(),
+            OpKind::Asm(asm) => asm.args[..asm.arg_count as usize].to_vec(),
             OpKind::For { lo, hi, step } => vec![lo, hi, step],
             OpKind::Yield { carried, next } => vec![carried, next],
         }

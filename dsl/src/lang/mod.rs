@@ -11,6 +11,7 @@
 
 pub mod aggregate;
 mod along;
+mod assembly;
 mod constructors;
 pub mod control;
 mod hints;
@@ -25,6 +26,7 @@ mod tile;
 mod trace;
 
 pub use aggregate::{Aggregate, Walker, parts};
+pub use assembly::*;
 pub use constructors::*;
 pub use hints::*;
 pub use math::*;

@@ -4,7 +4,7 @@ use quadpair_layouts::mma::M8N8K4;
 use quadpair_layouts::{Bound, Error, Layout, MmaPlan, Text, convert, typing};
 
 use crate::element::{DType, Element};
-use crate::ir::{MAX_ASM_ARGS, OpKind, Pointer, TileType};
+use crate::ir::{OpKind, Pointer, TileType};
 use crate::lang::operators::{both, common_layout};
 use crate::lang::{Operand, Tile, Trace};
 
@@ -235,57 +235,6 @@ const fn matrix_product(trace: &mut Trace<'_>, op: &str, a: Tile, b: Tile, c: Ti
             None
         }
     }
-}
-
-/// Inline assembly over packs of elements: `pack` elements of each operand, and of the result, a call.
-///
-/// In the text `$0`, `$1`, … are 32-bit registers (64-bit for 64-bit elements): first the result's, then each operand's,
-/// elements of 16 bits two to a register. A pack is `pack` consecutive registers of a thread. Operands broadcast.
-#[track_caller]
-pub const fn inline_asm_elementwise<T: Element, const N: usize>(
-    trace: &mut Trace<'_>,
-    assembly: &'static str,
-    args: [Tile; N],
-    pack: usize,
-) -> Tile {
-    if N == 0 || N > MAX_ASM_ARGS {
-        trace.fail(
-            text("inline_asm_elementwise")
-                .number(N)
-                .push(" operands; 1 to ")
-                .number(MAX_ASM_ARGS)
-                .push(" are possible"),
-        );
-        return scalar::<T>(trace, Operand::Int(0));
-    }
-    let mut values = [args[0].value; MAX_ASM_ARGS];
-    let mut whole = largest(&args);
-    let mut i = 0;
-    while i < N {
-        let layout = common_layout(trace, "inline_asm_elementwise", &whole, &args[i]);
-        whole.ty = whole.ty.with_layout(layout);
-        values[i] = args[i].value;
-        i += 1;
-    }
-    let registers = if whole.is_scalar() { 1 } else { whole.layout().registers() };
-    if pack == 0 || !registers.is_multiple_of(pack) {
-        let text = text("inline_asm_elementwise").push("pack ").number(pack).push(" does not divide the ");
-        trace.fail(text.number(registers).push(" elements of a thread; a power of two up to that does"));
-    }
-    let kind = OpKind::Asm { text: assembly, args: values, count: N as u32, pack: pack as u32 };
-    trace.emit(kind, whole.ty.with_dtype(T::DTYPE))
-}
-
-/// The first of the tiles with the most elements: where one of them has the full shape, the others broadcast to it.
-const fn largest(tiles: &[Tile]) -> Tile {
-    let (mut largest, mut i) = (tiles[0], 1);
-    while i < tiles.len() {
-        if tiles[i].shape().len() > largest.shape().len() {
-            largest = tiles[i];
-        }
-        i += 1;
-    }
-    largest
 }
 
 /// Stops the kernel with this message where the condition is false for any element.

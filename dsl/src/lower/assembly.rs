@@ -3,65 +3,127 @@
 //! The text goes through the parser like any other PTX, with `$0`, `$1`, … replaced by the registers of the pack: so a
 //! mistake in it is found here, with its line, and what is emitted is data like everything else.
 
+use std::ops::Range;
 use std::panic::Location;
 
+use super::bytes::PER_WORD;
 use super::num::Num;
 use super::scalar::class_of;
-use super::{LowerError, Lowering};
+use super::{Held, LowerError, Lowering};
 use crate::element::DType;
-use crate::ir::{TileType, Value};
-use crate::ptx::{self, Class, Reg, Statement};
+use crate::ir::{Asm, OpKind, TileType, Value};
+use crate::ptx::{self, Class, Operand, Reg, Statement};
 
 impl Lowering<'_> {
     pub(super) fn assembly(
         &mut self,
-        text: &str,
-        args: &[Value],
-        pack: usize,
+        asm: &Asm,
         ty: &TileType,
         at: &'static Location<'static>,
     ) -> Result<(), LowerError> {
-        let operands: Vec<Vec<Num>> = args.iter().map(|&arg| self.spread(arg, ty)).collect();
-        let count = operands[0].len();
-        let mut held = Vec::with_capacity(count);
-        for first in (0..count).step_by(pack) {
-            let results = self.result_registers(ty.dtype, pack);
-            let mut registers = results.clone();
-            for (operand, &value) in operands.iter().zip(args) {
-                let dtype = self.function.type_of(value).dtype;
-                registers.extend(self.operand_registers(dtype, &operand[first..first + pack]));
+        let results = &asm.results[..asm.result_count as usize];
+        let mut held = vec![Vec::new(); results.len()];
+        let needed = !asm.pure || self.is_used(Value(self.values.len() as u32));
+        let args: Vec<(DType, Vec<Num>)> = asm.args[..asm.arg_count as usize]
+            .iter()
+            .map(|&arg| (self.function.type_of(arg).dtype, self.spread(arg, ty)))
+            .collect();
+        for first in (0..args[0].1.len()).step_by(asm.pack as usize) {
+            let pack = first..first + asm.pack as usize;
+            if !needed {
+                // Nobody looks at these.
+                held.iter_mut().for_each(|held| held.extend(pack.clone().map(|_| Num::int(0))));
+                continue;
             }
-            for statement in self.parsed(text, &registers, at)? {
-                if let Statement::Instruction { guard, op } = statement {
-                    self.emit.push_guarded(guard, op);
-                }
+            let own: Vec<Vec<Reg>> = results.iter().map(|&dtype| self.result_registers(dtype, pack.len())).collect();
+            self.call(asm.text, &own, &args, pack.clone(), at)?;
+            for ((held, own), &dtype) in held.iter_mut().zip(&own).zip(results) {
+                held.extend(self.elements(dtype, pack.len(), own));
             }
-            held.extend(self.elements(ty.dtype, pack, &results));
         }
-        self.define(held);
+        let mut held = held.into_iter();
+        self.define(held.next().expect("typing asks for a result"));
+        let first = Value(self.values.len() as u32 - 1);
+        self.further_results.insert(first, held.map(Held::from).collect());
         Ok(())
     }
 
-    fn result_registers(&mut self, dtype: DType, pack: usize) -> Vec<Reg> {
-        let (class, count) = if paired(dtype) { (Class::B32, pack.div_ceil(2)) } else { (class_of(dtype), pack) };
-        (0..count).map(|_| self.emit.fresh(class)).collect()
+    /// The statements of one pack.
+    fn call(
+        &mut self,
+        text: &str,
+        results: &[Vec<Reg>],
+        args: &[(DType, Vec<Num>)],
+        pack: Range<usize>,
+        at: &'static Location<'static>,
+    ) -> Result<(), LowerError> {
+        let mut registers = results.concat();
+        for (dtype, nums) in args {
+            registers.extend(self.operand_registers(*dtype, &nums[pack.clone()]));
+        }
+        for statement in self.parsed(text, &registers, at)? {
+            if let Statement::Instruction { guard, op } = statement {
+                self.emit.push_guarded(guard, op);
+            }
+        }
+        Ok(())
     }
 
-    /// A pack's elements in registers, halves two to one.
-    fn operand_registers(&mut self, dtype: DType, nums: &[Num]) -> Vec<Reg> {
-        if !paired(dtype) {
-            return nums.iter().map(|&num| self.reg(num, class_of(dtype))).collect();
+    pub(super) fn assembly_result(&mut self, first: Value, position: u32) {
+        let held = Held::clone(&self.further_results[&first][position as usize - 1]);
+        self.values.push(held);
+    }
+
+    /// Whether any operation wants a value of an inline assembly, or another of its results.
+    fn is_used(&self, first: Value) -> bool {
+        let (mut wanted, mut number) = (vec![first], first.0);
+        for op in &self.function.ops[self.position + 1..] {
+            number += u32::from(op.result.is_some());
+            match op.kind {
+                OpKind::AsmResult(of, _) if of == first => wanted.push(Value(number)),
+                _ if op.kind.operands().iter().any(|value| wanted.contains(value)) => return true,
+                _ => {}
+            }
         }
-        let pairs = nums.chunks(2).map(|pair| (pair[0], pair.get(1).copied().unwrap_or(Num::float(0.0))));
-        pairs.map(|(low, high)| self.pack(dtype, low, high)).collect()
+        false
+    }
+
+    fn result_registers(&mut self, dtype: DType, pack: usize) -> Vec<Reg> {
+        let shared = elements_per_register(dtype, pack);
+        let class = if shared > 1 { Class::B32 } else { class_of(dtype) };
+        (0..pack.div_ceil(shared)).map(|_| self.emit.fresh(class)).collect()
+    }
+
+    /// A pack's elements in registers.
+    fn operand_registers(&mut self, dtype: DType, nums: &[Num]) -> Vec<Reg> {
+        match elements_per_register(dtype, nums.len()) {
+            1 => nums.iter().map(|&num| self.reg(num, class_of(dtype))).collect(),
+            PER_WORD => self.words_of_bytes(nums).into_iter().map(|word| self.operand_register(word)).collect(),
+            _ => {
+                let pair = |pair: &[Num]| (pair[0], pair.get(1).copied().unwrap_or(Num::float(0.0)));
+                nums.chunks(2).map(pair).map(|(low, high)| self.pack(dtype, low, high)).collect()
+            }
+        }
+    }
+
+    fn operand_register(&mut self, word: Operand) -> Reg {
+        match word {
+            Operand::Reg(reg) => reg,
+            Operand::Int(value) => self.reg(Num::int(value), Class::B32),
+            _ => unreachable!("bytes make a word"),
+        }
     }
 
     fn elements(&mut self, dtype: DType, pack: usize, regs: &[Reg]) -> Vec<Num> {
-        if paired(dtype) {
-            let halves = regs.iter().flat_map(|&pack| [false, true].map(|high| Num::Half { pack, high }));
-            return halves.take(pack).collect();
+        match elements_per_register(dtype, pack) {
+            // The text may leave anything above a narrow integer's own bits.
+            1 => regs.iter().map(|&reg| self.wrapped(dtype, Num::of(reg))).collect(),
+            PER_WORD => self.bytes_of_words(dtype, regs),
+            _ => {
+                let halves = regs.iter().flat_map(|&pack| [false, true].map(|high| Num::Half { pack, high }));
+                halves.take(pack).collect()
+            }
         }
-        regs.iter().copied().map(Num::of).collect()
     }
 
     /// The text's statements with these registers.
@@ -83,9 +145,14 @@ impl Lowering<'_> {
     }
 }
 
-/// Whether two elements share a 32-bit register.
-fn paired(dtype: DType) -> bool {
-    matches!(dtype, DType::F16 | DType::BF16)
+/// How many elements of a pack share a 32-bit register.
+fn elements_per_register(dtype: DType, pack: usize) -> usize {
+    match dtype {
+        DType::F16 | DType::BF16 => 2,
+        DType::Bool => 1,
+        _ if dtype.bytes() == 1 && pack.is_multiple_of(PER_WORD) => PER_WORD,
+        _ => 1,
+    }
 }
 
 /// Replaces `$i` by the name of register i.

@@ -161,6 +161,8 @@ struct Lowering<'f> {
     divisors_hold: bool,
     /// Registers that hold one byte of another, extended.
     bytes: HashMap<ptx::Reg, (ptx::Reg, i64)>,
+    /// What each inline assembly gives besides its first result.
+    further_results: HashMap<Value, Vec<Held>>,
 }
 
 impl<'f> Lowering<'f> {
@@ -187,6 +189,7 @@ impl<'f> Lowering<'f> {
             divisors,
             divisors_hold: true,
             bytes: HashMap::new(),
+            further_results: HashMap::new(),
         }
     }
 
@@ -257,9 +260,8 @@ impl<'f> Lowering<'f> {
             OpKind::Barrier => self.barrier(),
             OpKind::Mma(a, b, c) => self.mma(a, b, c, &ty)?,
             OpKind::Dot(a, b, c) => self.dot(a, b, c, &ty),
-            OpKind::Asm { text, args, count, pack } => {
-                self.assembly(text, &args[..count as usize], pack as usize, &ty, op.at)?;
-            }
+            OpKind::Asm(asm) => self.assembly(&asm, &ty, op.at)?,
+            OpKind::AsmResult(first, position) => self.assembly_result(first, position),
             OpKind::Assert(condition, message) => self.assert(condition, message),
             OpKind::For { lo, hi, step } => self.begin_for(lo, hi, step, &ty),
             OpKind::Carry(a) => self.carry(a),

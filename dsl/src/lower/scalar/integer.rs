@@ -93,7 +93,7 @@ impl Lowering<'_> {
     }
 
     /// Narrow integers wrap around in their own width.
-    pub(super) fn wrapped(&mut self, dtype: DType, num: Num) -> Num {
+    pub(in crate::lower) fn wrapped(&mut self, dtype: DType, num: Num) -> Num {
         let own = match dtype {
             DType::I8 => Type::S8,
             DType::I16 => Type::S16,
