@@ -10,7 +10,7 @@
 
 use thiserror::Error;
 
-use super::{Apply, Function, Op, OpKind, Value};
+use super::{Apply, Asm, Function, Op, OpKind, Value};
 use crate::element::DType;
 
 /// A fault in a function: which operation, and what is wrong with it.
@@ -307,7 +307,10 @@ impl OpKind {
                 | OpKind::Fma(..)
                 | OpKind::Cast(_)
                 | OpKind::MultipleOf(..)
-                | OpKind::Asm { .. }
+                | OpKind::Bitcast(_)
+                | OpKind::NumWarps
+                | OpKind::Asm(Asm { pure: true, .. })
+                | OpKind::AsmResult(..)
         )
     }
 }

@@ -7,7 +7,8 @@ use quadpair_layouts::{Layout, typing};
 
 use crate::element::DType;
 use crate::ir::{Apply, BinaryOp, CompareOp, OpKind, TileType};
-use crate::lang::ops::{arange, describe, maximum, minimum, text};
+use crate::lang::math::{maximum, minimum};
+use crate::lang::ops::{arange, describe, text};
 use crate::lang::region::{Function, end};
 use crate::lang::{Operand, Tile, Trace};
 

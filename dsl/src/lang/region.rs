@@ -175,6 +175,7 @@ pub(crate) const fn not_arithmetic(kind: &OpKind) -> &'static str {
     match kind {
         OpKind::For { .. } | OpKind::If(_) => "there is no control flow in it: use select",
         OpKind::Apply(_) => "there is no reduction, scan or map in it",
+        OpKind::Asm(_) => "there is no inline assembly with effects in it",
         OpKind::Barrier => "there is no barrier in it",
         OpKind::Assert(..) => "there is no assertion in it",
         OpKind::Load { .. } | OpKind::Store { .. } => "there is no access to memory in it: load before, store after",

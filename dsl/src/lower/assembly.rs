@@ -76,16 +76,18 @@ impl Lowering<'_> {
 
     /// Whether any operation wants a value of an inline assembly, or another of its results.
     fn is_used(&self, first: Value) -> bool {
-        let (mut wanted, mut number) = (vec![first], first.0);
-        for op in &self.function.ops[self.position + 1..] {
+        let (mut wanted, mut number) = (vec![first], 0);
+        self.function.ops.iter().any(|op| {
+            let own = Value(number);
             number += u32::from(op.result.is_some());
             match op.kind {
-                OpKind::AsmResult(of, _) if of == first => wanted.push(Value(number)),
-                _ if op.kind.operands().iter().any(|value| wanted.contains(value)) => return true,
-                _ => {}
+                OpKind::AsmResult(of, _) if of == first => {
+                    wanted.push(own);
+                    false
+                }
+                _ => op.kind.operands().iter().any(|value| wanted.contains(value)),
             }
-        }
-        false
+        })
     }
 
     fn result_registers(&mut self, dtype: DType, pack: usize) -> Vec<Reg> {

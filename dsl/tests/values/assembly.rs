@@ -81,3 +81,26 @@ fn mistakes_are_named() {
     let text = broken::<i32, 1>(|trace, [x]| inline_asm(trace, "", [x], [DType::I32; 5], 1, true)[0]);
     assert_eq!(text, "inline_asm: 5 results; 1 to 4 are possible");
 }
+
+/// What a function of elements does is not numbered as the kernel's own operations are.
+#[kernel(grid = [1])]
+fn in_a_function(x: Ptr<i32>, out: PtrMut<i32>) {
+    let at = arange(blocked([256], [2], [32], [4], [0]));
+    let y = map_elementwise(load(x + at), |a| {
+        let [twice, zero] =
+            inline_asm("add.s32 $0, $2, $2; sub.s32 $1, $2, $2;", [a], [DType::I32, DType::I32], 1, true);
+        twice + zero * num_warps()
+    });
+    store(out + at, y);
+}
+
+#[test]
+fn assembly_works_in_functions_of_elements() {
+    let x: Vec<i32> = (0..256).collect();
+    let mut out = vec![0; 256];
+    let args = InAFunctionArgs { x: &x[..], out: &mut out[..] };
+    Instance::new("in_a_function", InAFunction {})
+        .launch(&Simulator::new(VOLTA), args)
+        .expect("a kernel that is right");
+    assert!((0..256).all(|i| out[i] == 2 * x[i]));
+}
