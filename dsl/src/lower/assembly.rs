@@ -108,7 +108,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn operand_register(&mut self, word: Operand) -> Reg {
+    pub(super) fn operand_register(&mut self, word: Operand) -> Reg {
         match word {
             Operand::Reg(reg) => reg,
             Operand::Int(value) => self.reg(Num::int(value), Class::B32),

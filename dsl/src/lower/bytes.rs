@@ -14,7 +14,7 @@ pub(super) const PER_WORD: usize = 4;
 
 /// Byte 0 of two registers, then byte 1 of each; bytes 0 and 1 of two registers.
 const FIRST_BYTES: i64 = 0x5140;
-const LOWER_HALVES: i64 = 0x5410;
+pub(super) const LOWER_HALVES: i64 = 0x5410;
 
 impl Lowering<'_> {
     /// The elements that some words hold.
@@ -25,7 +25,7 @@ impl Lowering<'_> {
 
     fn byte_of_word(&mut self, dtype: DType, word: Reg, byte: i64) -> Num {
         let above = if dtype.is_signed() { byte | 8 } else { 4 };
-        let reg = self.permuted(Num::base(word), Num::int(0), byte | above << 4 | above << 8 | above << 12);
+        let reg = self.permuted(Num::base(word), Num::int(0), Num::int(byte | above << 4 | above << 8 | above << 12));
         self.bytes.insert(reg, (word, byte));
         Num::base(reg)
     }
@@ -46,9 +46,9 @@ impl Lowering<'_> {
         if let Some(word) = constant {
             return Operand::Int(word);
         }
-        let low = self.permuted(elements[0], elements[1], FIRST_BYTES);
-        let high = self.permuted(elements[2], elements[3], FIRST_BYTES);
-        Operand::Reg(self.permuted(Num::base(low), Num::base(high), LOWER_HALVES))
+        let low = self.permuted(elements[0], elements[1], Num::int(FIRST_BYTES));
+        let high = self.permuted(elements[2], elements[3], Num::int(FIRST_BYTES));
+        Operand::Reg(self.permuted(Num::base(low), Num::base(high), Num::int(LOWER_HALVES)))
     }
 
     /// The word that these elements were taken from, in this order.
@@ -62,7 +62,10 @@ impl Lowering<'_> {
         same.then_some(word)
     }
 
-    fn permuted(&mut self, a: Num, b: Num, selectors: i64) -> Reg {
-        self.alu(Alu::Prmt, Type::B32, Class::B32, &[a, b, Num::int(selectors)])
+    /// A register of four bytes of two others.
+    pub(super) fn permuted(&mut self, low: Num, high: Num, selector: Num) -> Reg {
+        // The first operands are registers; only the selector may be a constant.
+        let [low, high] = [low, high].map(|num| Num::base(self.reg(num, Class::B32)));
+        self.alu(Alu::Prmt, Type::B32, Class::B32, &[low, high, selector])
     }
 }
