@@ -48,7 +48,7 @@ const fn runs(trace: &mut Trace<'_>, name: &str, x: Tile, axis: usize, n: usize,
         trace.fail(describe(text(name).push("addresses or integers are wanted, this is "), &x));
     }
     if axis >= layout.shape().rank() && !trace.failed() {
-        trace.fail(text(name).push("axis ").number(axis).push(" of ").number(layout.shape().rank()));
+        trace.broken(name, quadpair_layouts::Error::Axis { axis, rank: layout.shape().rank() });
         return x;
     }
     trace.emit(OpKind::Runs { of: x.value, axis: axis as u32, length: n as u32, rising }, x.ty)

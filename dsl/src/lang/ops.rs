@@ -207,6 +207,9 @@ pub const fn mma(trace: &mut Trace<'_>, a: Tile, b: Tile, c: Tile) -> Tile {
 ///
 /// Every thread must hold all of k for its rows and columns, as [`Layout::operand_a`] and [`Layout::operand_b`] of
 /// the accumulator's layout do.
+///
+/// A thread's multiply-adds are all written out, M N K / threads of them. Where that is more than some thousands (in four
+/// warps, 2^19 in all) programs get long and slow to assemble: take k in smaller pieces, in a loop.
 #[track_caller]
 pub const fn dot(trace: &mut Trace<'_>, a: Tile, b: Tile, c: Tile) -> Tile {
     matrix_product(trace, "dot", a, b, c);

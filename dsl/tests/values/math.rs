@@ -10,6 +10,9 @@ use crate::harness::{broken, map, random, singles};
 
 type Function = fn(&mut Trace<'_>, Tile) -> Tile;
 
+/// The same function of an `f64`.
+type Exact = fn(f64) -> f64;
+
 /// The distance from a number to the exact one, in units in the last place of the `f32` nearest to that.
 fn ulps(found: f32, exact: f64) -> f64 {
     let nearest = exact as f32;
@@ -108,7 +111,7 @@ fn instructions_are_right() {
 
 #[test]
 fn narrow_floats_are_computed_in_f32() {
-    let functions: [(Function, fn(f64) -> f64); 5] = [
+    let functions: [(Function, Exact); 5] = [
         (language::exp, f64::exp),
         (language::log, f64::ln),
         (language::sin, f64::sin),
@@ -140,7 +143,7 @@ fn narrow_floats_are_computed_in_f32() {
 #[test]
 fn doubles_have_what_chips_have() {
     let x: Vec<f64> = random(4, 4000).into_iter().map(f64::from_bits).chain([0.5, -0.5, 2.5, -0.0]).collect();
-    let functions: [(Function, fn(f64) -> f64); 7] = [
+    let functions: [(Function, Exact); 7] = [
         (language::sqrt, f64::sqrt),
         (language::sqrt_rn, f64::sqrt),
         (language::rsqrt, |x| 1.0 / x.sqrt()),

@@ -151,3 +151,32 @@ fn bytes_go_sixteen_at_a_time() {
         assert!(out.iter().zip(&x).all(|(out, x)| *out == x.wrapping_add(add as i8)), "vector {vector}, {add} added");
     }
 }
+
+/// Eight-bit floats are summed, moved through shared memory and to another layout as any other element is.
+#[kernel(grid = [1])]
+fn small_floats(x: Ptr<F8E5M2>, out: PtrMut<F8E5M2>) {
+    let across = blocked([32, 16], [4, 1], [2, 16], [4, 1], [0, 1]);
+    let rows = arange(TILE.slice(1)).expand_dims(1);
+    let at = rows * 16 + arange(TILE.slice(0)).expand_dims(0);
+    let a = load(x + at);
+    let memory = shared::<F8E5M2>(row_major([32, 16]));
+    memory.store(a);
+    barrier();
+    let moved = memory.load(across).convert_layout(TILE);
+    let least = a.reduce_min(1).expand_dims(1);
+    store(out + at, select(moved < 0.0, least, moved + a));
+}
+
+#[test]
+fn small_floats_go_where_others_do() {
+    let x: Vec<F8E5M2> = random(8, LEN).into_iter().map(|x| F8E5M2::from_f64((x % 33) as f64 - 16.0)).collect();
+    let mut out = vec![F8E5M2::default(); LEN];
+    let args = SmallFloatsArgs { x: &x[..], out: &mut out[..] };
+    Instance::new("small_floats", SmallFloats {}).launch(&Simulator::new(VOLTA), args).expect("a kernel that is right");
+    for (i, found) in out.iter().enumerate() {
+        let row = x[i / 16 * 16..][..16].iter().map(|x| x.to_f32());
+        let own = x[i].to_f32();
+        let wanted = if own < 0.0 { row.fold(f32::INFINITY, f32::min) } else { own + own };
+        assert_eq!(*found, F8E5M2::from_f32(wanted), "{i}");
+    }
+}

@@ -40,7 +40,7 @@ impl Lowering<'_> {
             }
             (DType::F32, _) if to.is_narrow_float() => self.narrowed(to, num),
             (_, DType::BF16 | DType::F8E4M3 | DType::F8E5M2) => {
-                let odd = self.to_odd_single(from, num);
+                let odd = self.odd_single(from, num);
                 self.narrowed(to, odd)
             }
             _ if from.is_float() && to.is_float() => self.cast_float(from, to, num),
@@ -79,7 +79,7 @@ impl Lowering<'_> {
     }
 
     /// An `f64` or integer as an `f32` that is rounded to odd.
-    fn to_odd_single(&mut self, from: DType, num: Num) -> Num {
+    fn odd_single(&mut self, from: DType, num: Num) -> Num {
         if from.bytes() <= 2 {
             return self.cast_to_float(from, DType::F32, num);
         }

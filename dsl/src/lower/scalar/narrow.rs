@@ -50,21 +50,21 @@ impl Lowering<'_> {
         match (dtype, num) {
             (_, Num::Float(_)) => num,
             (_, Num::Int { base: None, offset }) => Num::float(value_of_byte(dtype, offset)),
-            (DType::F8E4M3, _) => self.from_e4m3(num),
+            (DType::F8E4M3, _) => self.single_of_e4m3(num),
             (DType::F8E5M2, _) => {
                 let shifted = self.integer(BinaryOp::Shl, DType::U32, num, Num::int(8));
-                Num::Reg(self.from_half_bits(shifted))
+                Num::Reg(self.single_of_half_bits(shifted))
             }
             (DType::F16, _) => {
                 let half = self.reg(num, Class::B16);
                 Num::Reg(self.cvt(Type::F32, Type::F16, None, Class::F32, half))
             }
-            _ => self.from_bf16(num),
+            _ => self.single_of_bf16(num),
         }
     }
 
     /// The bits of a bf16 are the upper half of the same number's f32.
-    fn from_bf16(&mut self, num: Num) -> Num {
+    fn single_of_bf16(&mut self, num: Num) -> Num {
         let bits = match num {
             Num::Half { pack, high: true } => {
                 self.alu(Alu::And, Type::B32, Class::B32, &[Num::base(pack), Num::int(0xffff_0000)])
@@ -82,20 +82,20 @@ impl Lowering<'_> {
     }
 
     /// As the bits of an f16, moved to its fraction's place, an E4M3 is 2^8 too small; its NaN would be 480.
-    fn from_e4m3(&mut self, num: Num) -> Num {
+    fn single_of_e4m3(&mut self, num: Num) -> Num {
         let word = |own: &mut Self, op, a, b| own.integer(op, DType::U32, a, b);
         let size = word(self, BinaryOp::And, num, Num::int(0x7f));
         let moved = word(self, BinaryOp::Shl, size, Num::int(7));
         let sign = word(self, BinaryOp::And, num, Num::int(0x80));
         let sign = word(self, BinaryOp::Shl, sign, Num::int(8));
         let bits = word(self, BinaryOp::Or, moved, sign);
-        let small = self.from_half_bits(bits);
+        let small = self.single_of_half_bits(bits);
         let value = self.alu(Alu::Mul, Type::F32, Class::F32, &[Num::Reg(small), Num::float(256.0)]);
         let nan = self.setp(Compare::Eq, Type::U32, size, Num::int(0x7f));
         self.select(DType::F32, Num::Reg(nan), Num::float(f64::NAN), Num::Reg(value))
     }
 
-    fn from_half_bits(&mut self, bits: Num) -> Reg {
+    fn single_of_half_bits(&mut self, bits: Num) -> Reg {
         let bits = self.reg(bits, Class::B32);
         let half = self.cvt(Type::U16, Type::U32, None, Class::B16, bits);
         self.cvt(Type::F32, Type::F16, None, Class::F32, half)
