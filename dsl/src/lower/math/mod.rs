@@ -33,10 +33,10 @@ impl Lowering<'_> {
     /// A function of an `f32` or `f64`.
     pub(super) fn function(&mut self, op: UnaryOp, dtype: DType, x: Num) -> Num {
         match op {
-            UnaryOp::Floor => self.to_whole(dtype, Rounding::Rmi, x),
-            UnaryOp::Ceil => self.to_whole(dtype, Rounding::Rpi, x),
-            UnaryOp::Trunc => self.to_whole(dtype, Rounding::Rzi, x),
-            UnaryOp::Round => self.to_whole(dtype, Rounding::Rni, x),
+            UnaryOp::Floor => self.whole_number(dtype, Rounding::Rmi, x),
+            UnaryOp::Ceil => self.whole_number(dtype, Rounding::Rpi, x),
+            UnaryOp::Trunc => self.whole_number(dtype, Rounding::Rzi, x),
+            UnaryOp::Round => self.whole_number(dtype, Rounding::Rni, x),
             UnaryOp::SqrtRn => self.root(dtype, x),
             UnaryOp::Sqrt | UnaryOp::Rsqrt if dtype == DType::F64 => {
                 let root = self.root(dtype, x);
@@ -57,7 +57,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn to_whole(&mut self, dtype: DType, rounding: Rounding, x: Num) -> Num {
+    fn whole_number(&mut self, dtype: DType, rounding: Rounding, x: Num) -> Num {
         let (ty, class) = (type_of(dtype), class_of(dtype));
         let reg = self.reg(x, class);
         Num::Reg(self.cvt(ty, ty, Some(rounding), class, reg))
