@@ -36,7 +36,7 @@ const GENERATORS: &[&str] = &[
 ];
 
 /// Methods of run-time values whose results are comptime: they read a type, so they take no trace.
-const ACCESSORS: &[&str] = &["layout", "shape", "dtype", "len"];
+const ACCESSORS: &[&str] = &["layout", "shape", "dtype", "len", "bytes"];
 
 /// Arguments of functions that may be a tile or a number.
 const FUNCTION_OPERANDS: &[(&str, &[usize])] = &[
@@ -55,6 +55,24 @@ const FUNCTION_OPERANDS: &[(&str, &[usize])] = &[
     ("fdiv", &[0, 1]),
     ("div_rn", &[0, 1]),
     ("cdiv", &[0, 1]),
+    ("atomic_add", &[1]),
+    ("atomic_add_with", &[1]),
+    ("atomic_min", &[1]),
+    ("atomic_min_with", &[1]),
+    ("atomic_max", &[1]),
+    ("atomic_max_with", &[1]),
+    ("atomic_and", &[1]),
+    ("atomic_and_with", &[1]),
+    ("atomic_or", &[1]),
+    ("atomic_or_with", &[1]),
+    ("atomic_xor", &[1]),
+    ("atomic_xor_with", &[1]),
+    ("atomic_xchg", &[1]),
+    ("atomic_xchg_with", &[1]),
+    ("atomic_store", &[1]),
+    ("atomic_store_with", &[1]),
+    ("atomic_cas", &[1, 2]),
+    ("atomic_cas_with", &[1, 2]),
 ];
 
 /// A function, or method, whose last argument is a function of elements.
@@ -84,6 +102,22 @@ impl Taker {
     pub fn named(name: &str) -> Option<Taker> {
         TAKERS.iter().find(|(own, _)| *own == name).map(|(_, taker)| *taker)
     }
+}
+
+/// Arguments of methods that may be a tile or a number.
+const METHOD_OPERANDS: &[(&str, &[usize])] = &[("mask", &[1])];
+
+/// Whether the argument of this method at this position may be a tile or a number.
+pub fn is_method_operand(method: &str, position: usize) -> bool {
+    METHOD_OPERANDS.iter().any(|(name, positions)| *name == method && positions.contains(&position))
+}
+
+/// Functions whose arguments from a position on are run-time values, as many as the author likes.
+const VARIADIC: &[(&str, usize)] = &[("device_print", 1)];
+
+/// The position from which on the arguments of this function are one array of run-time values.
+pub fn variadic_from(function: &str) -> Option<usize> {
+    VARIADIC.iter().find(|(name, _)| *name == function).map(|(_, position)| *position)
 }
 
 /// Whether calls of this function are traced whatever the arguments are.

@@ -62,26 +62,56 @@ pub trait Backend {
     fn target(&self) -> Target;
     /// Runs a program over a grid of blocks. A grid with a zero extent runs nothing.
     ///
+    /// What a kernel reads and writes depends on its arguments and on memory, so nobody can say in advance how long the
+    /// memory must be that it is given. The simulator stops a program that leaves it; a GPU does what such a program
+    /// says. Whoever launches a kernel answers for its arguments.
+    ///
     /// # Errors
     /// What the program did wrong, or why the backend could not run it.
     fn launch(&self, program: &Arc<Program>, grid: [u32; 3], args: Vec<Self::Arg<'_>>) -> Result<Report, LaunchError>;
 }
 
-/// An instance made for a target.
+/// An instance made for a target. Only a kernel makes one, so that what a GPU runs went through every check.
 #[derive(Debug)]
 pub struct Program {
+    pub(crate) name: String,
+    pub(crate) ptx: String,
+    pub(crate) entry: String,
+    pub(crate) threads: u32,
+    pub(crate) shared_bytes: u32,
+    pub(crate) target: Target,
+}
+
+impl Program {
     /// The instance's name.
-    pub name: String,
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The PTX text.
-    pub ptx: String,
+    pub fn ptx(&self) -> &str {
+        &self.ptx
+    }
+
     /// The kernel's symbol in it.
-    pub entry: String,
+    pub fn entry(&self) -> &str {
+        &self.entry
+    }
+
     /// Threads of a block.
-    pub threads: u32,
+    pub fn threads(&self) -> u32 {
+        self.threads
+    }
+
     /// Dynamic shared memory of a block, in bytes.
-    pub shared_bytes: u32,
+    pub fn shared_bytes(&self) -> u32 {
+        self.shared_bytes
+    }
+
     /// What it was made for.
-    pub target: Target,
+    pub fn target(&self) -> Target {
+        self.target
+    }
 }
 
 /// What a launch tells of itself.
@@ -89,6 +119,8 @@ pub struct Program {
 pub struct Report {
     /// What the simulator counted; `None` on a GPU.
     pub counters: Option<Counters>,
+    /// What the simulated kernel printed, which went to standard output too. A GPU prints by itself.
+    pub printed: String,
 }
 
 /// Why a kernel could not be made into a program.

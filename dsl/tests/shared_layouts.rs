@@ -207,7 +207,7 @@ fn an_index_at_run_time_skips_gaps() {
 #[test]
 fn what_registers_move_by_stays_an_immediate_among_gaps() {
     let program = WHOLE_ONE_F32.program(Target::from(&Profile::by_name("volta").unwrap())).unwrap();
-    let stores = program.ptx.lines().filter_map(|line| line.trim().strip_prefix("st.shared.f32 [%"));
+    let stores = program.ptx().lines().filter_map(|line| line.trim().strip_prefix("st.shared.f32 [%"));
     let bases: Vec<&str> = stores.map(|store| store.split(['+', ']']).next().unwrap()).collect();
     assert_eq!(bases.len(), SIDE * SIDE / (32 * WARPS));
     assert!(bases.iter().all(|base| *base == bases[0]), "{bases:?}");
@@ -216,6 +216,6 @@ fn what_registers_move_by_stays_an_immediate_among_gaps() {
 #[test]
 fn an_allocation_starts_at_a_multiple_of_its_alignment() {
     let program = WHOLE_CHUNKS_F16.program(Target::from(&Profile::by_name("volta").unwrap())).unwrap();
-    assert!(program.ptx.contains(".extern .shared .align 1024"), "{}", program.ptx);
-    assert_eq!(program.shared_bytes as usize, SIDE * SIDE * 2);
+    assert!(program.ptx().contains(".extern .shared .align 1024"), "{}", program.ptx());
+    assert_eq!(program.shared_bytes() as usize, SIDE * SIDE * 2);
 }

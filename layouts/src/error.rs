@@ -87,6 +87,14 @@ pub enum Error {
     Unheld { element: ElementOf },
     /// A tile that should be a matrix.
     Matrix { rank: usize },
+    /// A tile that should have one dimension.
+    Vector { rank: usize },
+    /// Indices whose extents off the axis aren't those of what they look into.
+    Indices { source: PackedShape, index: PackedShape, axis: u8 },
+    /// A view of shared memory whose elements don't lie in one block.
+    NoBlock,
+    /// A view that takes more bytes than the memory has.
+    Footprint { wanted: usize, bytes: usize },
     /// A reshape to another number of elements.
     ElementCount { from: Shapes },
     /// Two tiles whose shapes don't fit each other.
@@ -229,14 +237,17 @@ impl Error {
             | Error::TooManyElements { .. }
             | Error::TooManyRegisters { .. }
             | Error::TooManyWarps { .. } => self.of_sizes(),
-            Error::Axis { .. } | Error::RepeatedAxis { .. } | Error::OrderLength { .. } | Error::Matrix { .. } => {
-                self.of_dimensions()
-            }
             Error::Lanes { .. }
             | Error::LaneBases { .. }
             | Error::BasisOutside { .. }
             | Error::BeyondTile { .. }
             | Error::Unheld { .. } => self.of_bases(),
+            Error::Axis { .. }
+            | Error::RepeatedAxis { .. }
+            | Error::OrderLength { .. }
+            | Error::Matrix { .. }
+            | Error::Vector { .. }
+            | Error::Indices { .. } => self.of_dimensions(),
             Error::ProductShapes { .. }
             | Error::Fragment { .. }
             | Error::Registers { .. }
@@ -254,6 +265,8 @@ impl Error {
             Error::SliceRange { .. }
             | Error::SliceStart { .. }
             | Error::IndexStride { .. }
+            | Error::NoBlock
+            | Error::Footprint { .. }
             | Error::NotInvertible { .. } => self.of_memory(),
             Error::Padding { .. }
             | Error::Paddings { .. }
@@ -310,6 +323,12 @@ impl Error {
                 text.push("the order has ").number(length).push(" entries for ").number(rank).push(" dimensions")
             }
             Error::Matrix { rank } => text.push("a tile of 2 dimensions is wanted; this one has ").number(rank),
+            Error::Vector { rank } => text.push("a tile of 1 dimension is wanted; this one has ").number(rank),
+            Error::Indices { source, index, axis } => {
+                let text = text.push("indices of ").shape(&index.shape()).push(" into ").shape(&source.shape());
+                let text = text.push(" along dimension ").number(axis as usize);
+                text.push("; every other extent must be the same")
+            }
             _ => text,
         }
     }
@@ -511,6 +530,10 @@ impl Error {
                 let text = text.push("the ").number(extent).push(" indices of dimension 0 do not lie at one distance");
                 text.push(": only a slice with a comptime start is possible")
             }
+            Error::NoBlock => text.push("the view's elements do not lie in one block: only whole memory, or what `index` gives of it, can be seen as another"),
+            Error::Footprint { wanted, bytes } => {
+                text.push("the new view takes ").number(wanted).push(" bytes, the memory has ").number(bytes)
+            }
             Error::NotInvertible { bases, bits } => {
                 let text = text.number(bases).push(" offset bases for 2^").number(bits);
                 text.push(" elements; each element must have one offset")
@@ -581,6 +604,10 @@ mod tests {
             Error::BeyondTile { bit, basis: 64 },
             Error::Unheld { element },
             Error::Matrix { rank: 3 },
+            Error::Vector { rank: 2 },
+            Error::Indices { source: shape, index: shape, axis: 1 },
+            Error::NoBlock,
+            Error::Footprint { wanted: 2048, bytes: 1024 },
             Error::ElementCount { from: shapes },
             Error::Shapes { op: " with ", shapes },
             Error::Layouts { difference },

@@ -11,12 +11,14 @@
 //! | [`reduce`] | any | the slice |
 //! | [`scan`] | any | the same layout |
 //! | [`together`] | one shape and layout | the same layout |
+//! | [`gather`], [`scatter`] | indices of the source's extents but for the axis | the layout of the indices |
+//! | [`histogram`] | a tile of rank 1 | the given layout of rank 1 |
 //! | [`convert`] | any of the same shape and warps | the given layout |
 //! | [`mma`], [`mma_of`], [`dot`] | operands of the accumulator | a plan; the result has the accumulator's layout |
 //!
 //! An invalid operand's own error comes first.
 
-use crate::error::Error;
+use crate::error::{Error, PackedShape};
 use crate::layout::Layout;
 use crate::shape::Shape;
 
@@ -253,6 +255,74 @@ pub const fn convert(from: &Layout, to: &Layout) -> Result<Layout, Error> {
     Ok(*to)
 }
 
+/// Reading along an axis by run-time indices: `result[i, j] = source[index[i, j], j]` along axis 0.
+///
+/// ```
+/// use quadpair_layouts::{Shape, blocked, typing};
+/// let index = blocked([16, 32], [1, 4], [4, 8], [1, 1], [1, 0]);
+/// assert!(typing::gather(&index, &Shape::new([64, 32]), 0).is_ok());
+/// assert!(typing::gather(&index, &Shape::new([64, 32]), 1).is_err());
+/// ```
+///
+/// # Errors
+/// Another rank, no such axis, other extents off the axis.
+pub const fn gather(index: &Layout, source: &Shape, axis: usize) -> Result<Layout, Error> {
+    if let Some(error) = index.fault() {
+        return Err(error);
+    }
+    let shape = index.shape();
+    if axis >= source.rank() {
+        return Err(Error::Axis { axis, rank: source.rank() });
+    }
+    let (mut same, mut dim) = (shape.rank() == source.rank(), 0);
+    while same && dim < shape.rank() {
+        same = dim == axis || shape.extent(dim) == source.extent(dim);
+        dim += 1;
+    }
+    if !same {
+        let (source, index) = (PackedShape::of(source), PackedShape::of(&shape));
+        return Err(Error::Indices { source, index, axis: axis as u8 });
+    }
+    Ok(*index)
+}
+
+/// Writing along an axis by run-time indices: `target[index[i, j], j] = values[i, j]` along axis 0.
+///
+/// # Errors
+/// As [`gather`]; values in another layout than the indices.
+pub const fn scatter(values: &Layout, index: &Layout, target: &Shape, axis: usize) -> Result<Layout, Error> {
+    if let Some(error) = first_fault(values, index) {
+        return Err(error);
+    }
+    if !values.shape().equals(&index.shape()) {
+        return Err(Error::shapes(" values by indices of ", &values.shape(), &index.shape()));
+    }
+    if let Err(error) = same(values, index) {
+        return Err(error);
+    }
+    gather(index, target, axis)
+}
+
+/// Counts of a tile's elements, by value: one element of the result for each value.
+///
+/// # Errors
+/// Another rank than 1, another number of warps.
+pub const fn histogram(from: &Layout, to: &Layout) -> Result<Layout, Error> {
+    if let Some(error) = first_fault(from, to) {
+        return Err(error);
+    }
+    if from.shape().rank() != 1 {
+        return Err(Error::Vector { rank: from.shape().rank() });
+    }
+    if to.shape().rank() != 1 {
+        return Err(Error::Vector { rank: to.shape().rank() });
+    }
+    if from.warps() != to.warps() {
+        return Err(Error::Warps { from: from.warps(), to: to.warps() });
+    }
+    Ok(*to)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -310,6 +380,29 @@ mod tests {
         assert!(matches!(split(&tile), Err(Error::NoPairs { .. })));
         assert!(ravel(&tile).unwrap().reshape([64, 32]).equals(&tile));
         assert!(unpack(&tile, 0).unwrap().equals(&tile.doubled(0)));
+    }
+
+    #[test]
+    fn indices_have_the_extents_off_the_axis() {
+        let (index, source) = (blocked([16, 32], [1, 4], [4, 8], [1, 1], [1, 0]), Shape::new([64, 32]));
+        assert!(gather(&index, &source, 0).unwrap().equals(&index));
+        assert!(matches!(gather(&index, &source, 1), Err(Error::Indices { axis: 1, .. })));
+        assert!(matches!(gather(&index, &Shape::new([64]), 0), Err(Error::Indices { axis: 0, .. })));
+        assert_eq!(gather(&index, &source, 2), Err(Error::Axis { axis: 2, rank: 2 }));
+        assert!(scatter(&index, &index, &source, 0).unwrap().equals(&index));
+        let other = blocked([16, 32], [1, 4], [8, 4], [1, 1], [1, 0]);
+        assert!(matches!(scatter(&other, &index, &source, 0), Err(Error::Layouts { .. })));
+        assert!(matches!(scatter(&index.slice(0), &index, &source, 0), Err(Error::Shapes { .. })));
+    }
+
+    #[test]
+    fn a_histogram_has_rank_one() {
+        let (values, bins) = (blocked([256], [4], [32], [2], [0]), blocked([64], [1], [32], [2], [0]));
+        assert!(histogram(&values, &bins).unwrap().equals(&bins));
+        assert_eq!(histogram(&values.reshape([16, 16]), &bins), Err(Error::Vector { rank: 2 }));
+        assert_eq!(histogram(&values, &bins.reshape([8, 8])), Err(Error::Vector { rank: 2 }));
+        let fewer = blocked([64], [2], [32], [1], [0]);
+        assert_eq!(histogram(&values, &fewer), Err(Error::Warps { from: 2, to: 1 }));
     }
 
     #[test]

@@ -7,9 +7,9 @@ use std::sync::LazyLock;
 
 use half::f16;
 use proptest::prelude::*;
-use quadpair::inspect::emitted::emitted;
+use quadpair::Target;
+use quadpair::inspect::emitted::emitted_by;
 use quadpair::ptx::{parse, print};
-use quadpair::{Program, Target};
 use quadpair_kernels::attention::{Attention, AttentionConfig};
 use quadpair_kernels::matmul::{Matmul, MatmulConfig};
 use quadpair_kernels::vector_add::VECTOR_ADD;
@@ -22,7 +22,7 @@ static TEXTS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let attention = Attention::<f16, f32>::new(&volta, AttentionConfig::new(32)).unwrap();
     let vector_add = VECTOR_ADD.program(Target::from(&volta)).unwrap();
     [vector_add, matmul.program(false).unwrap(), attention.program(true, true).unwrap()]
-        .map(|program| program.ptx.clone())
+        .map(|program| program.ptx().to_owned())
         .to_vec()
 });
 
@@ -30,10 +30,7 @@ fn read(text: String) -> Result<(), TestCaseError> {
     if let Ok(module) = parse(&text) {
         prop_assert_eq!(parse(&print(&module)), Ok(module));
     }
-    let target = Target { sm: 70, isa: (6, 4), shared_bytes: 98_304, threads: 1024 };
-    let program =
-        Program { name: "damaged".into(), ptx: text, entry: "k".into(), threads: 64, shared_bytes: 0, target };
-    if let Ok(all) = emitted(&program) {
+    if let Ok(all) = emitted_by(&text, 64) {
         prop_assert!(all.iter().all(|one| one.shared.taken >= one.shared.ideal));
     }
     Ok(())

@@ -69,11 +69,21 @@ impl Body {
             return whole;
         }
         let mut made = Call::new(ends);
+        let several = tables::variadic_from(&name).unwrap_or(call.args.len());
+        let mut array = TokenStream::new();
         for (at, (argument, (info, ends))) in call.args.iter().zip(infos).enumerate() {
+            if at >= several {
+                let value = self.ready(&mut made, argument, info, ends);
+                array.extend(quote!(#value,));
+                continue;
+            }
             match tables::is_operand(&name, at) {
                 true => self.operand(&mut made, argument, info, ends),
                 false => self.plain(&mut made, argument, info, ends),
             }
+        }
+        if several < call.args.len() {
+            made.argument(quote!([#array]));
         }
         *expr = Expr::Verbatim(made.callee(call.func.to_token_stream()));
         Info::TRACED
@@ -95,8 +105,12 @@ impl Body {
         }
         let mut made = Call::new(ends);
         let receiver = self.receiver(&mut made, &call.receiver, receiver);
-        for (argument, (info, ends)) in call.args.iter().zip(infos) {
-            self.plain(&mut made, argument, info, ends);
+        let name = call.method.to_string();
+        for (at, (argument, (info, ends))) in call.args.iter().zip(infos).enumerate() {
+            match tables::is_method_operand(&name, at) {
+                true => self.operand(&mut made, argument, info, ends),
+                false => self.plain(&mut made, argument, info, ends),
+            }
         }
         let ExprMethodCall { dot_token, method, turbofish, .. } = call;
         *expr = Expr::Verbatim(made.callee(quote!(#receiver #dot_token #method #turbofish)));

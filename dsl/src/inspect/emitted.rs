@@ -115,8 +115,15 @@ impl Wavefronts {
 /// # Errors
 /// PTX that can't be read.
 pub fn emitted(program: &Program) -> Result<Vec<Emitted>, ParseError> {
-    let module = ptx::parse(&program.ptx)?;
-    let warps = program.threads / 32;
+    emitted_by(&program.ptx, program.threads)
+}
+
+/// What the kernels of a text do, launched with so many threads a block.
+///
+/// # Errors
+/// PTX that can't be read.
+pub fn emitted_by(text: &str, threads: u32) -> Result<Vec<Emitted>, ParseError> {
+    let (module, warps) = (ptx::parse(text)?, threads / 32);
     Ok(module.entries.iter().flat_map(|entry| of_entry(&module, entry, warps)).collect())
 }
 

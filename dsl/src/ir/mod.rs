@@ -12,13 +12,17 @@
 //! Types are complete: a tile's [`TileType`] holds its element type and its layout, so lowering decides nothing about
 //! where data lives. Each operation keeps the place in the Rust source that it came from.
 
+mod cache;
+mod memory;
 mod op;
 mod text;
 mod verify;
 
+pub use cache::{Evict, Hint, LoadCache, StoreCache};
+pub use memory::{Atomic, AtomicOp, Order, Scope};
 pub use op::{
-    Apply, Asm, BinaryOp, CompareOp, MAX_ASM_ARGS, MAX_ASM_RESULTS, Memory, Op, OpKind, Pointer, TileType, UnaryOp,
-    Value,
+    Apply, Asm, BinaryOp, CompareOp, Indexed, MAX_ASM_ARGS, MAX_ASM_RESULTS, Memory, Op, OpKind, Pointer, TileType,
+    UnaryOp, Value,
 };
 pub(crate) use text::operation;
 pub use verify::VerifyError;

@@ -4,9 +4,11 @@ use core::panic::Location;
 
 use quadpair_layouts::{Bound, Layout, SharedLayout};
 
+use super::cache::Hint;
+use super::memory::Atomic;
 use crate::element::DType;
 
-/// The most tiles that one inline assembly takes.
+/// The most tiles that one inline assembly or print takes.
 pub const MAX_ASM_ARGS: usize = 8;
 
 /// The most results that one inline assembly has.
@@ -83,6 +85,18 @@ pub struct Memory {
     pub layout: SharedLayout,
     /// Elements added at run time.
     pub offset: Option<Value>,
+}
+
+/// Where elements of shared memory lie that run-time indices name: along one axis the index, along the others the place
+/// in the tile of indices.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Indexed {
+    /// The view.
+    pub memory: Memory,
+    /// The indices.
+    pub index: Value,
+    /// The axis.
+    pub axis: u32,
 }
 
 /// Elementwise operations on one operand.
@@ -255,6 +269,8 @@ pub enum OpKind {
         mask: Option<Value>,
         /// What to give elsewhere.
         other: Option<Value>,
+        /// What it tells the caches.
+        hint: Hint,
     },
     /// Writes global memory where the mask holds.
     Store {
@@ -263,6 +279,19 @@ pub enum OpKind {
         /// Elements.
         value: Value,
         /// Where to write.
+        mask: Option<Value>,
+        /// What it tells the caches.
+        hint: Hint,
+    },
+    /// Reads or changes elements of global memory where the mask holds, each once; gives what was there, 0 elsewhere.
+    Atomic {
+        /// What it does, in which order and for whom.
+        atomic: Atomic,
+        /// Addresses.
+        pointer: Value,
+        /// Operands: none of a load, two of a compare-exchange.
+        args: [Option<Value>; 2],
+        /// Where to do it.
         mask: Option<Value>,
     },
     /// The same registers under other coordinates: reshape, permute, expand_dims.
@@ -292,6 +321,34 @@ pub enum OpKind {
     SharedStore(Memory, Value),
     /// Reads a tile from shared memory.
     SharedLoad(Memory),
+    /// Reads the elements of shared memory that the indices name.
+    SharedGather(Indexed),
+    /// Writes a tile to the places of shared memory that the indices name.
+    SharedScatter(Indexed, Value),
+    /// Changes elements of shared memory where the mask holds, each once; gives what was there, 0 elsewhere.
+    SharedAtomic {
+        /// What it does.
+        atomic: Atomic,
+        /// Where.
+        place: Indexed,
+        /// Operands.
+        values: Value,
+        /// Where to do it.
+        mask: Option<Value>,
+    },
+    /// Elements of a tile that the indices name.
+    Gather {
+        /// The tile.
+        source: Value,
+        /// The indices.
+        index: Value,
+        /// The axis.
+        axis: u32,
+    },
+    /// How many elements have each value.
+    Histogram(Value),
+    /// The scalar is an index below the number.
+    Bound(Value, u32),
     /// Waits until every thread of the block is here and its shared-memory accesses are done.
     Barrier,
     /// a b + c on the matrix unit.
@@ -302,6 +359,15 @@ pub enum OpKind {
     Asm(Asm),
     /// Another result of the inline assembly that gave this value, by its position.
     AsmResult(Value, u32),
+    /// Prints each element of tiles that broadcast, once, with its place.
+    Print {
+        /// What the author calls it.
+        name: &'static str,
+        /// Tiles; unused places repeat the first.
+        args: [Value; MAX_ASM_ARGS],
+        /// How many tiles.
+        count: u32,
+    },
     /// Stops the kernel where the scalar or any element is false.
     Assert(Value, &'static str),
     /// Opens a loop over lo, lo + step, … below hi; the result is the index.

@@ -6,7 +6,7 @@ use std::fmt;
 
 use quadpair_layouts::Layout;
 
-use super::{Apply, Function, Memory, Op, OpKind, Pointer, TileType, Value};
+use super::{Apply, Function, Hint, Indexed, Memory, Op, OpKind, Pointer, TileType, Value};
 
 impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -68,6 +68,15 @@ fn memory(memory: &Memory) -> String {
     format!("shared{}{offset} ({} {})", memory.allocation, memory.dtype.name(), memory.layout.shape())
 }
 
+fn hinted(name: &str, hint: Hint) -> String {
+    let said = hint.qualifiers().into_iter().map(|own| format!(" {own}")).collect::<String>();
+    format!("{name}{said}")
+}
+
+fn indexed(place: &Indexed) -> String {
+    format!("{} at {} axis {}", memory(&place.memory), v(place.index), place.axis)
+}
+
 /// What an operation does, in a line.
 pub(crate) fn operation(op: &Op) -> String {
     let operands = || op.kind.operands().into_iter().map(v).collect::<Vec<_>>().join(", ");
@@ -95,8 +104,12 @@ pub(crate) fn operation(op: &Op) -> String {
             format!("runs {} {kind} axis {axis} length {length}", v(of))
         }
         OpKind::Assume(_) => named("assume"),
-        OpKind::Load { .. } => named("load"),
-        OpKind::Store { .. } => named("store"),
+        OpKind::Load { hint, .. } => named(&hinted("load", hint)),
+        OpKind::Store { hint, .. } => named(&hinted("store", hint)),
+        OpKind::Atomic { atomic, .. } => {
+            let op = format!("{:?}", atomic.op).to_lowercase();
+            named(&format!("atomic {op} {} {}", atomic.order.name(), atomic.scope.name()))
+        }
         OpKind::Relabel(_) => named("relabel"),
         OpKind::Join(..) => named("join"),
         OpKind::Half(_, which) => format!("half {which} of {}", operands()),
@@ -110,6 +123,14 @@ pub(crate) fn operation(op: &Op) -> String {
         OpKind::Allocate(ref place) => format!("allocate {}", memory(place)),
         OpKind::SharedStore(ref place, value) => format!("store {} to {}", v(value), memory(place)),
         OpKind::SharedLoad(ref place) => format!("load {}", memory(place)),
+        OpKind::SharedGather(ref place) => format!("gather {}", indexed(place)),
+        OpKind::SharedScatter(ref place, values) => format!("scatter {} to {}", v(values), indexed(place)),
+        OpKind::SharedAtomic { atomic, ref place, .. } => {
+            named(&format!("atomic {} at {} with", format!("{:?}", atomic.op).to_lowercase(), indexed(place)))
+        }
+        OpKind::Gather { source, index, axis } => format!("gather {} at {} axis {axis}", v(source), v(index)),
+        OpKind::Histogram(_) => named("histogram"),
+        OpKind::Bound(index, extent) => format!("bound {} {extent}", v(index)),
         OpKind::Barrier => "barrier".to_owned(),
         OpKind::Mma(..) => named("mma"),
         OpKind::Dot(..) => named("dot"),
@@ -118,6 +139,7 @@ pub(crate) fn operation(op: &Op) -> String {
             format!("{kind} {:?} pack {} of {}", asm.text, asm.pack, operands())
         }
         OpKind::AsmResult(a, position) => format!("result {position} of {}", v(a)),
+        OpKind::Print { name, .. } => named(&format!("print {name:?}")),
         OpKind::Assert(condition, message) => format!("assert {} {message:?}", v(condition)),
         OpKind::For { lo, hi, step } => format!("for {} .. {} by {}", v(lo), v(hi), v(step)),
         OpKind::Carry(_) => named("carry"),

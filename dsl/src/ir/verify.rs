@@ -10,7 +10,7 @@
 
 use thiserror::Error;
 
-use super::{Apply, Asm, Function, Op, OpKind, Value};
+use super::{Apply, Asm, Atomic, AtomicOp, Function, Indexed, Op, OpKind, Value};
 use crate::element::DType;
 
 /// A fault in a function: which operation, and what is wrong with it.
@@ -218,6 +218,12 @@ impl Verifier<'_> {
     }
 }
 
+impl Indexed {
+    fn values(&self) -> impl Iterator<Item = Value> {
+        self.memory.offset.into_iter().chain([self.index])
+    }
+}
+
 impl OpKind {
     /// The values that it uses.
     pub fn operands(&self) -> Vec<Value> {
@@ -252,6 +258,8 @@ impl OpKind {
             | OpKind::Give(a)
             | OpKind::Convert(a, _)
             | OpKind::Assert(a, _)
+            | OpKind::Histogram(a)
+            | OpKind::Bound(a, _)
             | OpKind::Carry(a)
             | OpKind::If(a) => vec![a],
             OpKind::Binary(_, a, b) | OpKind::Compare(_, a, b) | OpKind::Join(a, b) | OpKind::Merge(a, b) => {
@@ -260,13 +268,21 @@ impl OpKind {
             OpKind::Select(a, b, c) | OpKind::Fma(a, b, c) | OpKind::Mma(a, b, c) | OpKind::Dot(a, b, c) => {
                 vec![a, b, c]
             }
-            OpKind::Load { pointer, mask, other } => [Some(pointer), mask, other].into_iter().flatten().collect(),
-            OpKind::Store { pointer, value, mask } => {
+            OpKind::Load { pointer, mask, other, .. } => [Some(pointer), mask, other].into_iter().flatten().collect(),
+            OpKind::Store { pointer, value, mask, .. } => {
                 [Some(pointer), Some(value), mask].into_iter().flatten().collect()
+            }
+            OpKind::Atomic { pointer, args, mask, .. } => {
+                [Some(pointer), args[0], args[1], mask].into_iter().flatten().collect()
             }
             OpKind::Allocate(memory) | OpKind::SharedLoad(memory) => memory.offset.into_iter().collect(),
             OpKind::SharedStore(memory, value) => memory.offset.into_iter().chain([value]).collect(),
             OpKind::Asm(asm) => asm.args[..asm.arg_count as usize].to_vec(),
+            OpKind::Gather { source, index, .. } => vec![source, index],
+            OpKind::SharedGather(place) => place.values().collect(),
+            OpKind::SharedScatter(place, values) => place.values().chain([values]).collect(),
+            OpKind::SharedAtomic { place, values, mask, .. } => place.values().chain([values]).chain(mask).collect(),
+            OpKind::Print { args, count, .. } => args[..count as usize].to_vec(),
             OpKind::For { lo, hi, step } => vec![lo, hi, step],
             OpKind::Yield { carried, next } => vec![carried, next],
         }
@@ -278,11 +294,15 @@ impl OpKind {
             self,
             OpKind::None
                 | OpKind::Store { .. }
+                | OpKind::Atomic { atomic: Atomic { op: AtomicOp::Store, .. }, .. }
                 | OpKind::Allocate(_)
                 | OpKind::SharedStore(..)
+                | OpKind::SharedScatter(..)
+                | OpKind::Bound(..)
                 | OpKind::Barrier
                 | OpKind::Assert(..)
                 | OpKind::Assume(_)
+                | OpKind::Print { .. }
                 | OpKind::EndFor
                 | OpKind::If(_)
                 | OpKind::Else

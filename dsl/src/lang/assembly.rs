@@ -123,7 +123,7 @@ const fn check_pack(trace: &mut Trace<'_>, name: &str, whole: &TileType, pack: u
 }
 
 /// The first of the tiles with the most elements: where one of them has the full shape, the others broadcast to it.
-const fn largest(tiles: &[Tile]) -> Tile {
+pub(super) const fn largest(tiles: &[Tile]) -> Tile {
     let (mut largest, mut i) = (tiles[0], 1);
     while i < tiles.len() {
         if tiles[i].shape().len() > largest.shape().len() {

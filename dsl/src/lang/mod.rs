@@ -9,30 +9,37 @@
 //! instance and the recording that the backend lowers: a broken typing rule fails `cargo check` at the author's
 //! expression, and an instance made at run time gets the same words as a [`TraceError`].
 
+mod access;
 pub mod aggregate;
 mod along;
 mod assembly;
+mod atomic;
 mod constructors;
 pub mod control;
 mod hints;
+mod indexed;
 mod math;
 mod operand;
 pub mod operators;
 mod ops;
+mod print;
 pub mod region;
 mod shape;
 mod shared;
 mod tile;
 mod trace;
 
+pub use access::{LoadOptions, StoreOptions, load_with, store_with};
 pub use aggregate::{Aggregate, Walker, parts};
 pub use assembly::*;
+pub use atomic::*;
 pub use constructors::*;
 pub use hints::*;
 pub use math::*;
 pub use operand::{Lift, Operand};
 pub use ops::*;
+pub use print::device_print;
 pub use shape::*;
-pub use shared::{Shared, barrier, shared};
+pub use shared::{Shared, barrier, shared, shared_from};
 pub use tile::Tile;
 pub use trace::{Trace, TraceError};

@@ -4,7 +4,7 @@ use quadpair_layouts::mma::M8N8K4;
 use quadpair_layouts::{Bound, Error, Layout, MmaPlan, Text, convert, typing};
 
 use crate::element::{DType, Element};
-use crate::ir::{OpKind, Pointer, TileType};
+use crate::ir::{Hint, OpKind, Pointer, TileType};
 use crate::lang::operators::{both, common_layout};
 use crate::lang::{Operand, Tile, Trace};
 
@@ -95,7 +95,7 @@ const fn scalar_for<T: Element>(trace: &mut Trace<'_>, name: &str, value: Operan
 #[track_caller]
 pub const fn load(trace: &mut Trace<'_>, pointer: Tile) -> Tile {
     let ty = pointed_to(trace, "load", &pointer);
-    trace.emit(OpKind::Load { pointer: pointer.value, mask: None, other: None }, ty)
+    trace.emit(OpKind::Load { pointer: pointer.value, mask: None, other: None, hint: Hint::NONE }, ty)
 }
 
 /// Reads the elements at these addresses where the mask holds; gives `other` elsewhere and touches nothing there.
@@ -103,21 +103,30 @@ pub const fn load(trace: &mut Trace<'_>, pointer: Tile) -> Tile {
 pub const fn load_masked(trace: &mut Trace<'_>, pointer: Tile, mask: Tile, other: Operand) -> Tile {
     let ty = pointed_to(trace, "load_masked", &pointer);
     check_mask(trace, "load_masked", &pointer, &mask);
-    let other = other.tile(trace, "load_masked", ty.dtype);
-    if !other.ty.dtype.is(ty.dtype) {
-        trace.fail(
-            describe(text("load_masked").push("other is "), &other).push(", the elements are ").push(ty.dtype.name()),
-        );
+    let other = check_other(trace, "load_masked", &pointer, other);
+    let kind =
+        OpKind::Load { pointer: pointer.value, mask: Some(mask.value), other: Some(other.value), hint: Hint::NONE };
+    trace.emit(kind, ty)
+}
+
+/// What a masked load gives elsewhere.
+#[track_caller]
+pub(super) const fn check_other(trace: &mut Trace<'_>, op: &str, pointer: &Tile, other: Operand) -> Tile {
+    let dtype = pointer.ty.dtype;
+    let other = other.tile(trace, op, dtype);
+    if !other.ty.dtype.is(dtype) {
+        let text = describe(text(op).push("other is "), &other);
+        trace.fail(text.push(", the elements are ").push(dtype.name()));
     }
-    covers(trace, "load_masked", &pointer, &other);
-    trace.emit(OpKind::Load { pointer: pointer.value, mask: Some(mask.value), other: Some(other.value) }, ty)
+    covers(trace, op, pointer, &other);
+    other
 }
 
 /// Writes the elements to these addresses.
 #[track_caller]
 pub const fn store(trace: &mut Trace<'_>, pointer: Tile, value: Tile) {
     check_store(trace, "store", &pointer, &value);
-    trace.effect(OpKind::Store { pointer: pointer.value, value: value.value, mask: None });
+    trace.effect(OpKind::Store { pointer: pointer.value, value: value.value, mask: None, hint: Hint::NONE });
 }
 
 /// Writes the elements to these addresses where the mask holds.
@@ -125,11 +134,16 @@ pub const fn store(trace: &mut Trace<'_>, pointer: Tile, value: Tile) {
 pub const fn store_masked(trace: &mut Trace<'_>, pointer: Tile, value: Tile, mask: Tile) {
     check_store(trace, "store_masked", &pointer, &value);
     check_mask(trace, "store_masked", &pointer, &mask);
-    trace.effect(OpKind::Store { pointer: pointer.value, value: value.value, mask: Some(mask.value) });
+    trace.effect(OpKind::Store {
+        pointer: pointer.value,
+        value: value.value,
+        mask: Some(mask.value),
+        hint: Hint::NONE,
+    });
 }
 
 #[track_caller]
-const fn pointed_to(trace: &mut Trace<'_>, op: &str, pointer: &Tile) -> TileType {
+pub(super) const fn pointed_to(trace: &mut Trace<'_>, op: &str, pointer: &Tile) -> TileType {
     if !pointer.ty.is_pointer() {
         trace.fail(describe(text(op).push("addresses are wanted, this is "), pointer));
     }
@@ -137,7 +151,7 @@ const fn pointed_to(trace: &mut Trace<'_>, op: &str, pointer: &Tile) -> TileType
 }
 
 #[track_caller]
-const fn check_store(trace: &mut Trace<'_>, op: &str, pointer: &Tile, value: &Tile) {
+pub(super) const fn check_store(trace: &mut Trace<'_>, op: &str, pointer: &Tile, value: &Tile) {
     pointed_to(trace, op, pointer);
     if matches!(pointer.ty.pointer, Pointer::Read) {
         trace.fail(text(op).push("the memory is only read; declare the kernel's parameter as PtrMut"));
@@ -150,7 +164,7 @@ const fn check_store(trace: &mut Trace<'_>, op: &str, pointer: &Tile, value: &Ti
 }
 
 #[track_caller]
-const fn check_mask(trace: &mut Trace<'_>, op: &str, pointer: &Tile, mask: &Tile) {
+pub(super) const fn check_mask(trace: &mut Trace<'_>, op: &str, pointer: &Tile, mask: &Tile) {
     if !mask.ty.dtype.is(DType::Bool) || mask.ty.is_pointer() {
         trace.fail(describe(text(op).push("a mask is bool, this is "), mask));
     }

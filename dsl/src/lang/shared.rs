@@ -28,6 +28,19 @@ pub const fn shared<T: Element>(trace: &mut Trace<'_>, layout: SharedLayout) -> 
     Shared { memory }
 }
 
+/// Makes shared memory of this layout's size and stores a tile of its shape in it.
+#[track_caller]
+pub const fn shared_from(trace: &mut Trace<'_>, tile: Tile, layout: SharedLayout) -> Shared {
+    if let Some(error) = layout.fault() {
+        trace.broken("shared_from", error);
+    }
+    let memory = Memory { allocation: trace.next_allocation(), dtype: tile.ty.dtype, layout, offset: None };
+    trace.effect(OpKind::Allocate(memory));
+    let shared = Shared { memory };
+    shared.store(trace, tile);
+    shared
+}
+
 /// Waits until every thread of the block is here and has done its accesses to shared memory.
 #[track_caller]
 pub const fn barrier(trace: &mut Trace<'_>) {
@@ -43,6 +56,11 @@ impl Shared {
     /// The element type.
     pub const fn dtype(self) -> DType {
         self.memory.dtype
+    }
+
+    /// Bytes that the view's elements take.
+    pub const fn bytes(self) -> usize {
+        self.memory.layout.shape().len() * self.memory.dtype.bytes() as usize
     }
 
     /// Writes a tile of the view's shape and element type.
@@ -70,7 +88,11 @@ impl Shared {
         self.view(trace, "slice", self.memory.layout.slice(dim, start, length))
     }
 
-    /// The view of one index of dimension 0, known at run time; the dimension is gone.
+    /// The view of one index of dimension 0, known at run time; the dimension is gone. The simulator stops a kernel
+    /// with an index that is negative or too large.
+    ///
+    /// The indices must lie at one distance, in bits of the offset that no other dimension moves: in a swizzled layout
+    /// that is so for a dimension that takes no part in the swizzle.
     #[track_caller]
     pub const fn index(self, trace: &mut Trace<'_>, index: Tile) -> Shared {
         if !index.is_scalar() || !index.ty.dtype.is(DType::I32) || index.ty.is_pointer() {
@@ -83,6 +105,8 @@ impl Shared {
                 1
             }
         };
+        let extent = self.memory.layout.shape().extents().0[0] as u32;
+        trace.effect(OpKind::Bound(index.value, extent));
         let scalar = TileType::scalar(DType::I32);
         let stride = trace.integer(DType::I32, stride as i64);
         let mut offset = trace.emit(OpKind::Binary(BinaryOp::Mul, index.value, stride.value), scalar);
@@ -104,6 +128,23 @@ impl Shared {
     #[track_caller]
     pub const fn reshape<const N: usize>(self, trace: &mut Trace<'_>, shape: [usize; N]) -> Shared {
         self.view(trace, "reshape", self.memory.layout.reshape(shape))
+    }
+
+    /// The same bytes as elements of another type in another layout: `memory.reinterpret::<f32>(row_major([16, 64]))`.
+    /// The view's elements must fill one block of the memory, and the new ones must not take more bytes.
+    #[track_caller]
+    pub const fn reinterpret<T: Element>(self, trace: &mut Trace<'_>, layout: SharedLayout) -> Shared {
+        let (own, new) = (self.memory.dtype.bytes(), T::DTYPE.bytes());
+        let mut view = self.view(trace, "reinterpret", self.memory.layout.reinterpret(own, &layout, new));
+        view.memory.dtype = T::DTYPE;
+        if let Some(before) = self.memory.offset {
+            let wider = own >= new;
+            let (op, by) = if wider { (BinaryOp::Mul, own / new) } else { (BinaryOp::Div, new / own) };
+            let by = trace.integer(DType::I32, by as i64);
+            let offset = trace.emit(OpKind::Binary(op, before, by.value), TileType::scalar(DType::I32));
+            view.memory.offset = Some(offset.value);
+        }
+        view
     }
 
     #[track_caller]

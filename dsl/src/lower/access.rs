@@ -22,6 +22,8 @@ pub(super) struct Place {
     pub divisor: u32,
     /// Where it may be touched.
     pub mask: Num,
+    /// The index that the address was made of, and what it is below: the simulator holds the program to it.
+    pub bound: Option<(Reg, u32)>,
 }
 
 /// Elements that one instruction moves.

@@ -14,13 +14,12 @@
 //! ```
 
 use std::collections::HashMap;
-use std::rc::Rc;
 
 use super::num::Num;
 use super::scalar::{bits_of, class_of, type_of};
 use super::{Held, Lowering, repeated_registers};
 use crate::element::DType;
-use crate::ir::{BinaryOp, OpKind, TileType, Value};
+use crate::ir::{OpKind, TileType, Value};
 use crate::ptx::{Alu, Class, Compare, Guard, Label, Op, Operand, Reg, Type};
 
 /// An open loop or branch.
@@ -289,19 +288,5 @@ impl Lowering<'_> {
         for reg in branch.merged.into_iter().flatten() {
             self.emit.survives(reg);
         }
-    }
-
-    pub(super) fn assert(&mut self, condition: Value, message: &str) {
-        let held = self.held(condition);
-        let mut all = Num::Bool(true);
-        for &num in Rc::clone(&held).iter() {
-            all = self.binary(BinaryOp::And, DType::Bool, all, num);
-        }
-        if all == Num::Bool(true) {
-            return;
-        }
-        let reg = self.reg(all, Class::Pred);
-        self.emit.comment(message);
-        self.emit.push_guarded(Some(Guard { reg, negated: true }), Op::Trap);
     }
 }

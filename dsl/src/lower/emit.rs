@@ -11,7 +11,9 @@ use std::collections::HashMap;
 use std::panic::Location;
 
 use super::num::Num;
-use crate::ptx::{Alu, Class, Compare, Guard, Label, Op, Operand, Promise, Reg, Rounding, Special, Statement, Type};
+use crate::ptx::{
+    Alu, Class, Compare, Guard, Label, Op, Operand, Promise, Reg, Rounding, Special, Statement, Type, bound_text,
+};
 
 /// A pure instruction: what tells two results apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -105,8 +107,13 @@ impl Emitter {
         self.append(level, guard, op);
     }
 
-    pub fn comment(&mut self, text: &str) {
-        self.innermost().statements.push(Statement::Comment(text.to_owned()));
+    /// Says of the instruction pushed last, to whom checks it, that it is for an index below a number.
+    pub fn bound(&mut self, bound: Option<(Reg, u32)>) {
+        if let Some((reg, limit)) = bound {
+            let statements = &mut self.innermost().statements;
+            let last = statements.len() - 1;
+            statements.insert(last, Statement::Comment(bound_text(reg, limit)));
+        }
     }
 
     fn append(&mut self, level: usize, guard: Option<Guard>, op: Op) {

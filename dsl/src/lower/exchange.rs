@@ -7,11 +7,10 @@ use quadpair_layouts::{Layout, SharedLayout};
 use super::Lowering;
 use super::axis::{Axis, Group};
 use super::num::Num;
-use super::scalar::class_of;
 use super::shared::Window;
 use crate::element::DType;
 use crate::ir::{BinaryOp, UnaryOp};
-use crate::ptx::{Class, Compare, Op, Operand, Reg, Shuffle, Type};
+use crate::ptx::{Class, Op, Operand, Reg, Shuffle};
 
 /// What a place holds: an element of each operand.
 pub(super) type Row = Vec<Num>;
@@ -37,40 +36,6 @@ impl Lowering<'_> {
         let bits = (0..columns.len()).filter(|&i| columns[i] == 1).map(|i| 1 << i).sum();
         let side = if bits == 0 { Num::Bool(false) } else { self.thread_parity(bits) };
         if flipped { self.unary(UnaryOp::Not, DType::Bool, side) } else { side }
-    }
-
-    /// The same element in the lane whose number differs by a mask.
-    fn of_lane(&mut self, dtype: DType, num: Num, mask: i64) -> Num {
-        let class = class_of(dtype);
-        let bits = match class {
-            Class::B64 | Class::F64 => return self.wide_of_lane(dtype, num, mask),
-            Class::B16 => self.pack(dtype, num, Num::float(0.0)),
-            Class::F32 => {
-                let reg = self.reg(num, class);
-                self.recast(reg, Class::B32)
-            }
-            Class::Pred => {
-                let word = self.cast(DType::Bool, DType::U32, num);
-                self.reg(word, Class::B32)
-            }
-            Class::B32 => self.reg(num, class),
-        };
-        let moved = self.shuffle(bits, mask);
-        match class {
-            Class::B16 => Num::Half { pack: moved, high: false },
-            Class::F32 => Num::Reg(self.recast(moved, Class::F32)),
-            Class::Pred => Num::Reg(self.setp(Compare::Ne, Type::U32, Num::base(moved), Num::int(0))),
-            _ => Num::base(moved),
-        }
-    }
-
-    fn wide_of_lane(&mut self, dtype: DType, num: Num, mask: i64) -> Num {
-        let (low, high) = self.parts(dtype, num);
-        let [low, high] = [low, high].map(|part| {
-            let sent = self.reg(part, Class::B32);
-            Num::base(self.shuffle(sent, mask))
-        });
-        self.whole(dtype, low, high)
     }
 
     pub(super) fn shuffle(&mut self, src: Reg, mask: i64) -> Reg {

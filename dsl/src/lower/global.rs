@@ -1,18 +1,35 @@
 //! Global memory: loads and stores through tiles of addresses.
 
 use std::collections::HashMap;
+use std::panic::Location;
 
-use super::Lowering;
 use super::access::{Place, Run, registers, runs};
 use super::bytes::PER_WORD;
 use super::num::Num;
 use super::scalar::class_of;
+use super::{LowerError, Lowering};
 use crate::element::DType;
-use crate::ir::{TileType, Value};
+use crate::ir::{Hint, TileType, Value};
 use crate::ptx::{Address, Class, Guard, Op, Operand, Reg, Space, Type};
 
 impl Lowering<'_> {
-    pub(super) fn load(&mut self, pointer: Value, mask: Option<Value>, other: Option<Value>, ty: &TileType) {
+    /// How PTX spells what an access tells the caches.
+    pub(super) fn qualifiers(&self, hint: Hint, at: &'static Location<'static>) -> Result<Vec<String>, LowerError> {
+        let (sm, isa) = (self.target.sm, self.target.isa);
+        if hint.evicts() && isa < (7, 4) {
+            return Err(LowerError::Eviction { at: at.to_string(), sm, isa });
+        }
+        Ok(hint.qualifiers())
+    }
+
+    pub(super) fn load(
+        &mut self,
+        pointer: Value,
+        mask: Option<Value>,
+        other: Option<Value>,
+        ty: &TileType,
+        qualifiers: Vec<String>,
+    ) {
         let pointers = self.held(pointer);
         let masks = mask.map(|mask| self.spread(mask, ty));
         let others = other.map(|other| self.spread(other, ty));
@@ -21,7 +38,7 @@ impl Lowering<'_> {
         let mut held: Vec<Num> = pointers.to_vec();
         for run in runs(places, ty.dtype.bytes()) {
             let others: Option<Vec<Num>> = others.as_ref().map(|all| run.indices.iter().map(|&i| all[i]).collect());
-            let loaded = self.load_run(&run, ty.dtype, Space::Global, others.as_deref());
+            let loaded = self.load_run(&run, ty.dtype, (Space::Global, &qualifiers), others.as_deref());
             for (&index, num) in run.indices.iter().zip(loaded) {
                 held[index] = num;
             }
@@ -29,15 +46,11 @@ impl Lowering<'_> {
         self.define(same.into_iter().map(|first| held[first]).collect());
     }
 
-    pub(super) fn store(&mut self, pointer: Value, value: Value, mask: Option<Value>) {
+    pub(super) fn store(&mut self, pointer: Value, value: Value, mask: Option<Value>, qualifiers: Vec<String>) {
         let ty = *self.function.type_of(pointer);
         let pointers = self.held(pointer);
         let values = self.spread(value, &ty);
-        let holder = match &ty.layout {
-            Some(layout) => self.holder(layout),
-            // Every thread has the scalar; one of them writes it.
-            None => self.first_thread(),
-        };
+        let holder = self.holder(&self.spread_over(&ty));
         let given = mask.map(|mask| self.spread(mask, &ty));
         let masks: Vec<Num> = (0..pointers.len())
             .map(|r| match &given {
@@ -49,13 +62,8 @@ impl Lowering<'_> {
         let places = self.places(&pointers, Some(&masks), &same);
         for run in runs(places, ty.dtype.bytes()) {
             let run_values: Vec<Num> = run.indices.iter().map(|&i| values[i]).collect();
-            self.store_run(&run, ty.dtype, Space::Global, &run_values);
+            self.store_run(&run, ty.dtype, (Space::Global, &qualifiers), &run_values);
         }
-    }
-
-    fn first_thread(&mut self) -> Num {
-        let thread = self.emit.special(crate::ptx::Special::TidX);
-        Num::Reg(self.setp(crate::ptx::Compare::Eq, Type::U32, thread, Num::int(0)))
     }
 
     /// Where the elements lie that are not the same access as an earlier one.
@@ -74,17 +82,28 @@ impl Lowering<'_> {
             Num::Int { base: Some(base), offset } => (base, offset),
             constant => (self.reg(constant, class), 0),
         };
-        Place { index, base, offset, divisor: self.emit.divisor(base), mask }
+        Place { index, base, offset, divisor: self.emit.divisor(base), mask, bound: None }
+    }
+
+    /// What an instruction that is done where a mask holds is guarded by.
+    pub(super) fn guard_of(&mut self, mask: Num) -> Option<Guard> {
+        match mask {
+            Num::Bool(true) => None,
+            mask => Some(Guard { reg: self.reg(mask, Class::Pred), negated: false }),
+        }
     }
 
     /// Emits one load and gives its elements.
-    pub(super) fn load_run(&mut self, run: &Run, dtype: DType, space: Space, others: Option<&[Num]>) -> Vec<Num> {
+    pub(super) fn load_run(
+        &mut self,
+        run: &Run,
+        dtype: DType,
+        (space, qualifiers): (Space, &[String]),
+        others: Option<&[Num]>,
+    ) -> Vec<Num> {
         let (ty, class, count) = registers(dtype, run.indices.len());
         let dst: Vec<Reg> = (0..count).map(|_| self.emit.fresh(class)).collect();
-        let guard = match run.first.mask {
-            Num::Bool(true) => None,
-            mask => Some(Guard { reg: self.reg(mask, Class::Pred), negated: false }),
-        };
+        let guard = self.guard_of(run.first.mask);
         if let (Some(others), Some(_)) = (others, guard) {
             let others = self.packed(dtype, others);
             for (&reg, src) in dst.iter().zip(others) {
@@ -92,18 +111,22 @@ impl Lowering<'_> {
             }
         }
         let address = Address { base: Operand::Reg(run.first.base), offset: run.first.offset };
-        self.emit.push_guarded(guard, Op::Ld { space, qualifiers: Vec::new(), ty, dst: dst.clone(), address });
+        self.emit.push_guarded(guard, Op::Ld { space, qualifiers: qualifiers.to_vec(), ty, dst: dst.clone(), address });
+        self.emit.bound(run.first.bound);
         self.unpacked(dtype, run.indices.len(), &dst)
     }
 
     /// Emits one store.
-    pub(super) fn store_run(&mut self, run: &Run, dtype: DType, space: Space, values: &[Num]) {
+    pub(super) fn store_run(
+        &mut self,
+        run: &Run,
+        dtype: DType,
+        (space, qualifiers): (Space, &[String]),
+        values: &[Num],
+    ) {
         let (ty, ..) = registers(dtype, run.indices.len());
         let src = self.packed(dtype, values);
-        let guard = match run.first.mask {
-            Num::Bool(true) => None,
-            mask => Some(Guard { reg: self.reg(mask, Class::Pred), negated: false }),
-        };
+        let guard = self.guard_of(run.first.mask);
         let address = Address { base: Operand::Reg(run.first.base), offset: run.first.offset };
         // A store takes registers only.
         let src = src
@@ -115,7 +138,8 @@ impl Lowering<'_> {
                 other => other,
             })
             .collect();
-        self.emit.push_guarded(guard, Op::St { space, qualifiers: Vec::new(), ty, src, address });
+        self.emit.push_guarded(guard, Op::St { space, qualifiers: qualifiers.to_vec(), ty, src, address });
+        self.emit.bound(run.first.bound);
     }
 
     /// Elements as the operands of one access: halves two to a register, bytes four, truth values as 0 or 1.

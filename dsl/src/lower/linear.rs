@@ -34,7 +34,7 @@ impl ThreadMap {
     }
 
     /// The bits that some thread sets.
-    fn mask(&self) -> u32 {
+    pub(super) fn mask(&self) -> u32 {
         self.columns.iter().fold(0, |mask, column| mask | column)
     }
 
@@ -58,12 +58,16 @@ impl Lowering<'_> {
 
     /// The value of a linear map at this thread and a register's constant, as a 32-bit integer.
     pub(super) fn linear(&mut self, map: &ThreadMap, constant: u32) -> Num {
-        let mask = map.mask();
         let thread = self.thread_part(map);
+        self.with_constant(thread, map.mask(), constant)
+    }
+
+    /// The XOR of a number, whose bits are in a mask, and a constant.
+    pub(super) fn with_constant(&mut self, number: Num, mask: u32, constant: u32) -> Num {
         let crossed = constant & mask;
         let num = match crossed {
-            0 => thread,
-            _ => self.integer(BinaryOp::Xor, DType::U32, thread, Num::int(crossed.into())),
+            0 => number,
+            _ => self.integer(BinaryOp::Xor, DType::U32, number, Num::int(crossed.into())),
         };
         let Num::Int { base, offset } = num else { unreachable!("a linear map gives an integer") };
         if let Some(reg) = base {
@@ -74,10 +78,15 @@ impl Lowering<'_> {
 
     fn thread_part(&mut self, map: &ThreadMap) -> Num {
         let thread = self.thread();
+        self.image(map, thread)
+    }
+
+    /// The value of a linear map at a number that has no more bits than it takes.
+    pub(super) fn image(&mut self, map: &ThreadMap, number: Num) -> Num {
         let all = (1_u32 << map.columns.len()) - 1;
         let mut sum = Num::int(0);
         for (distance, bits) in map.by_distance() {
-            let own = if bits == all { thread } else { self.masked(thread, bits) };
+            let own = if bits == all { number } else { self.masked(number, bits) };
             let moved = self.shifted(own, distance);
             sum = if sum == Num::int(0) { moved } else { self.integer(BinaryOp::Xor, DType::U32, sum, moved) };
         }
@@ -87,8 +96,8 @@ impl Lowering<'_> {
         sum
     }
 
-    fn masked(&mut self, thread: Num, bits: u32) -> Num {
-        Num::base(self.alu(Alu::And, Type::B32, Class::B32, &[thread, Num::int(bits.into())]))
+    fn masked(&mut self, number: Num, bits: u32) -> Num {
+        self.integer(BinaryOp::And, DType::U32, number, Num::int(bits.into()))
     }
 
     fn shifted(&mut self, num: Num, distance: i32) -> Num {

@@ -10,15 +10,22 @@
 mod access;
 mod apply;
 mod assembly;
+mod atomic;
 mod axis;
 mod bytes;
 mod control;
 mod convert;
 mod emit;
 mod exchange;
+mod gather;
 mod global;
+mod histogram;
+mod holders;
+mod indexed;
+mod lanes;
 mod linear;
 mod math;
+mod message;
 mod num;
 mod product;
 mod promise;
@@ -90,6 +97,16 @@ pub enum LowerError {
         /// The unit.
         unit: &'static str,
     },
+    /// It tells the caches what the target's PTX has no words for.
+    #[error("{at}: how long the first-level cache keeps an access (`evict`) needs PTX 7.4; the target sm_{sm} is written in PTX {}.{}", .isa.0, .isa.1)]
+    Eviction {
+        /// The author's line.
+        at: String,
+        /// The target.
+        sm: u32,
+        /// Its version of PTX.
+        isa: (u32, u32),
+    },
     /// An inline assembly that can't be read.
     #[error("{at}: inline assembly: {error}")]
     Assembly {
@@ -151,6 +168,7 @@ struct Lowering<'f> {
     /// The most bytes that a conversion or reduction needs for itself.
     scratch: u32,
     scratch_used: bool,
+    messages: message::Messages,
     open: Vec<control::Bracket>,
     /// Where the function of elements begins that is being passed: it is lowered at its end.
     passed: Option<usize>,
@@ -183,6 +201,7 @@ impl<'f> Lowering<'f> {
             plans,
             scratch: 0,
             scratch_used: false,
+            messages: message::Messages::default(),
             open: Vec::new(),
             passed: None,
             position: 0,
@@ -248,21 +267,35 @@ impl<'f> Lowering<'f> {
                 let from = self.function.type_of(a).dtype;
                 self.map(&ty, [a], |own, [x]| own.bitcast(from, ty.dtype, x));
             }
-            OpKind::Load { pointer, mask, other } => self.load(pointer, mask, other, &ty),
-            OpKind::Store { pointer, value, mask } => self.store(pointer, value, mask),
             OpKind::Element(_) | OpKind::Give(_) => {
                 unreachable!("the verifier keeps them inside functions of elements")
             }
             OpKind::Convert(a, _) => self.convert(a, &ty),
+            OpKind::Load { pointer, mask, other, hint } => {
+                let qualifiers = self.qualifiers(hint, op.at)?;
+                self.load(pointer, mask, other, &ty, qualifiers);
+            }
+            OpKind::Store { pointer, value, mask, hint } => {
+                let qualifiers = self.qualifiers(hint, op.at)?;
+                self.store(pointer, value, mask, qualifiers);
+            }
+            OpKind::Atomic { atomic, pointer, args, mask } => self.atomic(atomic, pointer, args, mask),
             OpKind::Allocate(memory) => self.allocate(&memory),
             OpKind::SharedStore(memory, value) => self.shared_store(&memory, value),
             OpKind::SharedLoad(memory) => self.shared_load(&memory, &ty),
+            OpKind::SharedGather(place) => self.shared_gather(&place, &ty),
+            OpKind::SharedScatter(place, values) => self.shared_scatter(&place, values),
+            OpKind::SharedAtomic { atomic, place, values, mask } => self.shared_atomic(atomic, &place, values, mask),
+            OpKind::Gather { source, index, axis } => self.gather(source, index, axis as usize, &ty),
+            OpKind::Histogram(a) => self.histogram(a, &ty),
+            OpKind::Bound(index, extent) => self.bound(index, extent),
             OpKind::Barrier => self.barrier(),
             OpKind::Mma(a, b, c) => self.mma(a, b, c, &ty)?,
             OpKind::Dot(a, b, c) => self.dot(a, b, c, &ty),
             OpKind::Asm(asm) => self.assembly(&asm, &ty, op.at)?,
             OpKind::AsmResult(first, position) => self.assembly_result(first, position),
-            OpKind::Assert(condition, message) => self.assert(condition, message),
+            OpKind::Assert(condition, message) => self.assert(condition, message, op.at),
+            OpKind::Print { name, args, count } => self.print(name, &args[..count as usize]),
             OpKind::For { lo, hi, step } => self.begin_for(lo, hi, step, &ty),
             OpKind::Carry(a) => self.carry(a),
             OpKind::Yield { carried, next } => self.yield_value(carried, next),
@@ -375,6 +408,8 @@ impl<'f> Lowering<'f> {
             version: self.target.isa,
             target: sm,
             files: self.emit.files,
+            functions: self.messages.functions(),
+            constants: self.messages.constants(),
             shared: if shared_bytes > 0 { vec![array] } else { Vec::new() },
             entries: vec![Entry {
                 name: entry.clone(),
@@ -383,6 +418,7 @@ impl<'f> Lowering<'f> {
                 min_blocks: None,
                 registers: self.emit.counts,
                 shared: Vec::new(),
+                local: self.messages.local(),
                 body,
             }],
         };

@@ -132,7 +132,7 @@ impl Lowering<'_> {
     }
 
     /// What the lane of this number sends.
-    fn shuffle_from(&mut self, src: Reg, lane: Operand) -> Reg {
+    pub(super) fn shuffle_from(&mut self, src: Reg, lane: Operand) -> Reg {
         let dst = self.emit.fresh(Class::B32);
         self.emit.push(Op::Shfl {
             mode: Shuffle::Index,

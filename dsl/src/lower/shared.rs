@@ -74,7 +74,7 @@ impl Lowering<'_> {
         let places = self.shared_places(window, tile, own, mask, widest);
         for run in runs(places, window.dtype.bytes()) {
             let values: Vec<Num> = run.indices.iter().map(|&i| values[i]).collect();
-            self.store_run(&run, window.dtype, Space::Shared, &values);
+            self.store_run(&run, window.dtype, (Space::Shared, &[]), &values);
         }
     }
 
@@ -86,7 +86,7 @@ impl Lowering<'_> {
         let places = self.shared_places(window, tile, own, Num::Bool(true), widest);
         let mut held = vec![Num::int(0); tile.registers()];
         for run in runs(places, window.dtype.bytes()) {
-            let loaded = self.load_run(&run, window.dtype, Space::Shared, None);
+            let loaded = self.load_run(&run, window.dtype, (Space::Shared, &[]), None);
             for (&index, num) in run.indices.iter().zip(loaded) {
                 held[index] = num;
             }
@@ -118,7 +118,7 @@ impl Lowering<'_> {
 
     /// An offset in bytes with the gaps before it. The register and the constant of a linear map's value have no bit in
     /// common, so that each has gaps of its own.
-    fn with_gaps(&mut self, layout: &SharedLayout, bytes: u32, own: Num) -> Num {
+    pub(super) fn with_gaps(&mut self, layout: &SharedLayout, bytes: u32, own: Num) -> Num {
         let Num::Int { base, offset } = own else { unreachable!("a linear map gives an integer") };
         let offset = i64::from(layout.with_gaps(offset as u32 / bytes) * bytes);
         let Some(reg) = base.filter(|_| layout.is_padded()) else { return Num::Int { base, offset } };
@@ -136,7 +136,7 @@ impl Lowering<'_> {
         self.integer(BinaryOp::Add, DType::U32, sum, Num::int(offset))
     }
 
-    fn window(&mut self, memory: &Memory) -> Window {
+    pub(super) fn window(&mut self, memory: &Memory) -> Window {
         let base = self.allocations[&memory.allocation];
         let mut start = self.shared_address(base);
         if let Some(offset) = memory.offset {

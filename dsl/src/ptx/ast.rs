@@ -21,10 +21,45 @@ pub struct Module {
     pub target: u32,
     /// Source files; `.loc` names them by position, from 1.
     pub files: Vec<String>,
+    /// Functions that the driver brings, such as `vprintf`.
+    pub functions: Vec<Function>,
+    /// Bytes in global memory that don't change.
+    pub constants: Vec<Constant>,
     /// Shared arrays declared outside the kernels.
     pub shared: Vec<SharedArray>,
     /// The kernels.
     pub entries: Vec<Entry>,
+}
+
+/// A function declared `.extern .func`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// The symbol.
+    pub name: String,
+    /// What it gives.
+    pub result: Option<Type>,
+    /// What it takes.
+    pub params: Vec<Type>,
+}
+
+/// Bytes declared `.global` with their values, such as the text of a message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Constant {
+    /// The symbol.
+    pub name: String,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// A `.local` array: each thread has its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LocalArray {
+    /// The symbol.
+    pub name: String,
+    /// Alignment in bytes.
+    pub align: u32,
+    /// Size in bytes.
+    pub bytes: u32,
 }
 
 /// A `.shared` array. An external one has no size of its own: the launch gives it.
@@ -55,6 +90,8 @@ pub struct Entry {
     pub registers: [u32; 6],
     /// Shared arrays declared inside.
     pub shared: Vec<SharedArray>,
+    /// Memory of each thread.
+    pub local: Vec<LocalArray>,
     /// The statements.
     pub body: Vec<Statement>,
 }
@@ -485,10 +522,12 @@ pub enum Op {
         /// Where.
         address: Address,
     },
-    /// `atom.space.op.ty dst, [address], b{, c}`; `red` where there is no destination.
+    /// `atom.order.scope.space.op.ty dst, [address], b{, c}`; `red` where there is no destination.
     Atom {
         /// Operation.
         op: Atomic,
+        /// Order and scope, in this order; `relaxed` and `gpu` go without saying.
+        qualifiers: Vec<String>,
         /// Space.
         space: Space,
         /// Type.
@@ -499,6 +538,15 @@ pub enum Op {
         address: Address,
         /// Operands: one, or two for [`Atomic::Cas`].
         args: Vec<Operand>,
+    },
+    /// `call (result), function, (args)`, with what passes parameters around it. A guard is that of the call alone.
+    Call {
+        /// The symbol.
+        function: String,
+        /// What it gives, and where that goes if it is wanted.
+        result: Option<(Type, Option<Reg>)>,
+        /// Arguments, as a [`Function`] takes them.
+        args: Vec<(Type, Operand)>,
     },
     /// `bra`
     Bra {

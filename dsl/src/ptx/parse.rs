@@ -294,6 +294,10 @@ struct Scope {
     /// Registers declared as `prefix<count>`.
     ranges: HashMap<String, Range>,
     labels: HashMap<String, Label>,
+    /// Parameters of calls, and what was stored to them.
+    passed: HashMap<String, (Type, Option<Operand>)>,
+    /// The parameter that the last statement, a call, gives its result in.
+    result: Option<String>,
 }
 
 impl Scope {
@@ -426,6 +430,7 @@ struct Parser {
     taken: HashSet<u32>,
     next_label: u32,
     shared: Vec<SharedArray>,
+    local: Vec<LocalArray>,
     body: Vec<Statement>,
     /// Whether the statements stand in a kernel's braces.
     in_entry: bool,
@@ -446,6 +451,7 @@ impl Parser {
             taken: HashSet::new(),
             next_label: 0,
             shared: Vec::new(),
+            local: Vec::new(),
             body: Vec::new(),
             in_entry: true,
             tokens,
@@ -459,6 +465,7 @@ impl Parser {
         self.next_label = 0;
         self.scopes.clear();
         self.shared.clear();
+        self.local.clear();
         self.body.clear();
     }
 
@@ -581,6 +588,8 @@ impl Parser {
             version: (0, 0),
             target: 0,
             files: Vec::new(),
+            functions: Vec::new(),
+            constants: Vec::new(),
             shared: Vec::new(),
             entries: Vec::new(),
         };
@@ -618,6 +627,8 @@ impl Parser {
             ".shared" => module.shared.push(self.shared(false)?),
             ".entry" => module.entries.push(self.entry()?),
             ".extern" if self.eat_word(".shared") => module.shared.push(self.shared(true)?),
+            ".extern" if self.eat_word(".func") => module.functions.push(self.function()?),
+            ".global" => module.constants.push(self.constant()?),
             ".visible" | ".weak" | ".common" if self.is_word(".shared") || self.is_word(".entry") => {}
             ".extern" | ".visible" | ".weak" | ".common" => return Err(self.unsupported_directive()),
             _ => return Err(unsupported(&token)),
@@ -746,6 +757,48 @@ impl Parser {
         Ok(SharedArray { name, align: align.unwrap_or(size), bytes, external })
     }
 
+    /// After `.extern .func`: `(.param .b32 result) name(.param .b64 arg0);`
+    fn function(&mut self) -> Result<Function> {
+        let place = self.place();
+        let results = if self.is('(') { self.params()? } else { Vec::new() };
+        if results.len() > 1 {
+            return Err(place.error("several results", "one"));
+        }
+        let name = self.name("a function's name")?;
+        let params = self.params()?.into_iter().map(|param| param.ty).collect();
+        self.need(';')?;
+        Ok(Function { name, result: results.first().map(|param| param.ty), params })
+    }
+
+    /// After `.global`: `.align 1 .b8 name[2] = {104, 0};`
+    fn constant(&mut self) -> Result<Constant> {
+        self.align()?;
+        if !self.eat_word(".b8") {
+            return self.fail("`.b8`: bytes with their values are the only global memory that is supported");
+        }
+        let name = self.name("a name")?;
+        self.need('[')?;
+        let place = self.place();
+        let length = self.number("a size")? as usize;
+        self.need(']')?;
+        self.need('=')?;
+        self.need('{')?;
+        let mut bytes = Vec::new();
+        while !self.eat('}') {
+            let place = self.place();
+            let value = self.number("a byte")?;
+            bytes.push(u8::try_from(value).map_err(|_| place.error(format!("`{value}`"), "a byte"))?);
+            if !self.is('}') {
+                self.need(',')?;
+            }
+        }
+        self.need(';')?;
+        if bytes.len() != length {
+            return Err(place.error(count_of(length), format!("{}, as there are values", count_of(bytes.len()))));
+        }
+        Ok(Constant { name, bytes })
+    }
+
     fn entry(&mut self) -> Result<Entry> {
         let name = self.name("a kernel's name")?;
         let params = self.params()?;
@@ -768,7 +821,8 @@ impl Parser {
         self.open_scope()?;
         self.statements()?;
         let (registers, shared) = (self.registers, std::mem::take(&mut self.shared));
-        Ok(Entry { name, params, max_threads, min_blocks, registers, shared, body: std::mem::take(&mut self.body) })
+        let (local, body) = (std::mem::take(&mut self.local), std::mem::take(&mut self.body));
+        Ok(Entry { name, params, max_threads, min_blocks, registers, shared, local, body })
     }
 
     fn dimensions(&mut self) -> Result<[u32; 3]> {
@@ -941,6 +995,12 @@ impl Parser {
             ".reg" => self.registers(),
             ".loc" => self.loc(token.place.line),
             ".pragma" => self.pragma(),
+            ".param" if self.in_entry => self.call_parameter(),
+            ".local" if self.in_entry => {
+                let SharedArray { name, align, bytes, .. } = self.shared(false)?;
+                self.local.push(LocalArray { name, align, bytes });
+                Ok(())
+            }
             ".shared" if self.in_entry => {
                 let array = self.shared(false)?;
                 self.shared.push(array);
@@ -973,11 +1033,17 @@ impl Parser {
         let guard = if self.eat('@') { Some(self.predicate()?) } else { None };
         let place = self.place();
         let mut code = Opcode::new(self.word("an instruction")?, place);
+        if guard.is_none() && code.text.starts_with("st.param.") {
+            return self.call_argument(&mut code);
+        }
         let op = self.op(&mut code)?;
         if !self.is(';') {
             return self.fail(&format!("`;` after the operands of `{}`", code.text));
         }
         self.advance();
+        if guard.is_none() && self.takes_result(&op) {
+            return Ok(());
+        }
         self.body.push(Statement::Instruction { guard, op });
         Ok(())
     }
@@ -993,6 +1059,7 @@ impl Parser {
             "st" => self.st(code),
             "atom" | "red" => self.atom(code),
             "bra" => self.bra(code),
+            "call" => self.call(code),
             "ret" | "exit" => {
                 code.eat("uni");
                 code.finish().map(|()| Op::Ret)
@@ -1212,17 +1279,23 @@ impl Parser {
         Ok(Op::St { space, qualifiers, ty, src: self.vector(count, Self::operand)?, address })
     }
 
-    /// `.relaxed` and `.gpu` are what an atomic operation does without them.
+    /// `.relaxed` and `.gpu` are what an atomic operation does without saying.
     fn atom(&mut self, code: &mut Opcode) -> Result<Op> {
         let returns = code.head() == "atom";
-        let mut space = Space::Generic;
+        let (mut space, mut order, mut scope) = (Space::Generic, None, None);
         loop {
             if let Some(found) = code.eat_from(&SPACES) {
                 space = found;
-            } else if !code.eat("relaxed") && !code.eat("gpu") {
+            } else if order.is_none() && find(&ORDERS, code.peek()).is_some() {
+                order = code.eat_from(&ORDERS);
+            } else if scope.is_none() && find(&SCOPES, code.peek()).is_some() {
+                scope = code.eat_from(&SCOPES);
+            } else {
                 break;
             }
         }
+        let spelt = [order.filter(|order| *order != "relaxed"), scope.filter(|scope| *scope != "gpu")];
+        let qualifiers = spelt.into_iter().flatten().map(String::from).collect();
         let op = code.need(&ATOMICS, "an atomic operation")?;
         let noftz = code.eat("noftz");
         let ty = code.ty()?;
@@ -1237,7 +1310,7 @@ impl Parser {
         let address = self.address()?;
         let count = if op == Atomic::Cas { 2 } else { 1 };
         let args = (0..count).map(|_| self.next_operand()).collect::<Result<_>>()?;
-        Ok(Op::Atom { op, space, ty, dst, address, args })
+        Ok(Op::Atom { op, qualifiers, space, ty, dst, address, args })
     }
 
     fn bra(&mut self, code: &mut Opcode) -> Result<Op> {
@@ -1262,6 +1335,106 @@ impl Parser {
         let id = self.number("a barrier number")?;
         let threads = if self.eat(',') { Some(self.number("a number of threads")?) } else { None };
         Ok(Op::Bar { id, threads })
+    }
+
+    // Calls: parameters, arguments, the call and its result become one instruction.
+
+    /// After `.param` in a scope: `.b64 arg0;`
+    fn call_parameter(&mut self) -> Result<()> {
+        self.align()?;
+        let ty = self.declared_type()?;
+        let name = self.name("a parameter's name")?;
+        self.need(';')?;
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.passed.insert(name, (ty, None));
+        }
+        Ok(())
+    }
+
+    /// `st.param.b64 [arg0], %rd1;`
+    fn call_argument(&mut self, code: &mut Opcode) -> Result<()> {
+        code.next = 2;
+        let ty = code.ty()?;
+        self.need('[')?;
+        let place = self.place();
+        let name = self.name("a parameter's name")?;
+        if self.eat('+') && self.signed()? != 0 {
+            return Err(place.error("a part of a parameter", "a whole one"));
+        }
+        self.need(']')?;
+        let value = self.next_operand()?;
+        self.need(';')?;
+        let own = self.scopes.last_mut().and_then(|scope| scope.passed.get_mut(&name));
+        match own {
+            Some((declared, stored)) if bytes_of(*declared) == bytes_of(ty) => {
+                *stored = Some(value);
+                Ok(())
+            }
+            _ => Err(place.error(format!("`{name}`"), "a parameter of this size, declared in these braces")),
+        }
+    }
+
+    fn call(&mut self, code: &mut Opcode) -> Result<Op> {
+        code.eat("uni");
+        code.finish()?;
+        let mut given = None;
+        if self.eat('(') {
+            given = Some(self.passed()?);
+            self.need(')')?;
+            self.need(',')?;
+        }
+        let function = self.name("a function's name")?;
+        let mut args = Vec::new();
+        if self.eat(',') {
+            self.need('(')?;
+            while !self.eat(')') {
+                args.push(self.passed_argument()?);
+                if !self.is(')') {
+                    self.need(',')?;
+                }
+            }
+        }
+        let (result, name) = given.map(|(name, ty, _)| ((ty, None), name)).unzip();
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.result = name;
+        }
+        Ok(Op::Call { function, result, args })
+    }
+
+    /// A parameter of a call, and what was stored to it.
+    fn passed(&mut self) -> Result<(String, Type, Option<Operand>)> {
+        let place = self.place();
+        let name = self.name("a parameter's name")?;
+        let own = self.scopes.last().and_then(|scope| scope.passed.get(&name));
+        let (ty, value) =
+            own.cloned().ok_or_else(|| place.error(format!("`{name}`"), "a parameter declared in these braces"))?;
+        Ok((name, ty, value))
+    }
+
+    fn passed_argument(&mut self) -> Result<(Type, Operand)> {
+        let place = self.place();
+        let (name, ty, value) = self.passed()?;
+        let value = value.ok_or_else(|| place.error(format!("`{name}`"), "a parameter that was stored to"))?;
+        Ok((ty, value))
+    }
+
+    /// Whether a load takes the result of the call right before it, which gets its register.
+    fn takes_result(&mut self, op: &Op) -> bool {
+        let Op::Ld { space: Space::Param, dst, address: Address { base: Operand::Symbol(name), offset: 0 }, .. } = op
+        else {
+            return false;
+        };
+        let waited = self.scopes.last_mut().and_then(|scope| scope.result.take_if(|own| own == name));
+        match (self.body.last_mut(), &dst[..]) {
+            (Some(Statement::Instruction { op: Op::Call { result: Some((_, place)), .. }, .. }), &[dst]) => {
+                let fits = waited.is_some() && place.is_none();
+                if fits {
+                    *place = Some(dst);
+                }
+                fits
+            }
+            _ => false,
+        }
     }
 
     fn shfl(&mut self, code: &mut Opcode) -> Result<Op> {
@@ -1330,6 +1503,13 @@ fn unsupported(token: &Token) -> ParseError {
     };
     token.place.error(found, "a directive that a `ptx::Module` can hold")
 }
+
+/// Orders of an atomic.
+const ORDERS: [(&str, &str); 4] =
+    [("relaxed", "relaxed"), ("acquire", "acquire"), ("release", "release"), ("acq_rel", "acq_rel")];
+
+/// Scopes of an atomic.
+const SCOPES: [(&str, &str); 3] = [("cta", "cta"), ("gpu", "gpu"), ("sys", "sys")];
 
 /// The number of a label spelt as the printer does: `$L3`.
 fn own_label(word: &str) -> Option<u32> {
@@ -1438,7 +1618,15 @@ mod tests {
         for (op, _) in ATOMICS {
             let args = vec![a.clone(); if op == Atomic::Cas { 2 } else { 1 }];
             let address = Address { base: a.clone(), offset: i64::MIN };
-            ops.push(Op::Atom { op, space: Space::Shared, ty: Type::U32, dst: Some(dst), address, args });
+            ops.push(Op::Atom {
+                op,
+                qualifiers: vec![],
+                space: Space::Shared,
+                ty: Type::U32,
+                dst: Some(dst),
+                address,
+                args,
+            });
         }
         for (space, _) in SPACES {
             let address = Address { base: Operand::Int(64), offset: 8 };
@@ -1570,6 +1758,7 @@ $L__func_end0:
             ("setp.hs.u32 %p0, %r1, %r2;", "setp.ge.u32 %p0, %r1, %r2;"),
             ("atom.relaxed.gpu.global.add.u32 %r0, [%rd0], 1;", "atom.global.add.u32 %r0, [%rd0], 1;"),
             ("atom.global.gpu.relaxed.add.u32 %r0, [%rd0], 1;", "atom.global.add.u32 %r0, [%rd0], 1;"),
+            ("atom.global.gpu.acq_rel.add.u32 %r0, [%rd0], 1;", "atom.acq_rel.global.add.u32 %r0, [%rd0], 1;"),
             ("ld.global.b32 {%r0}, [%rd0-8];", "ld.global.b32 %r0, [%rd0+-8];"),
         ] {
             assert_eq!(body(text), body(same), "{text}");
@@ -1607,8 +1796,8 @@ $L__func_end0:
     #[test]
     fn refuses_what_would_change_meaning() {
         for text in [
-            "atom.global.acq_rel.gpu.add.u32 %r0, [%rd0], 1;",
-            "atom.global.sys.add.u32 %r0, [%rd0], 1;",
+            "atom.global.cluster.add.u32 %r0, [%rd0], 1;",
+            "atom.global.acquire.release.add.u32 %r0, [%rd0], 1;",
             "setp.lo.s32 %p0, %r1, %r2;",
             "setp.eq.u32 %p0|%p1, %r1, %r2;",
             "min.NaN.f32 %f0, %f1, %f2;",
@@ -1626,10 +1815,14 @@ $L__func_end0:
     #[test]
     fn refuses_directives() {
         for (text, expected) in [
-            (".global .b32 x;", "found the directive `.global`, which isn't supported here"),
+            (".global .b32 x;", "found `.b32`, expected `.b8`"),
+            (".global .b8 x[3] = {1, 2};", "found 3 elements, expected 2 elements, as there are values"),
+            (".global .b8 x[1] = {256};", "found `256`, expected a byte"),
+            (".entry k() { { st.param.b32 [a], 1; } }", "found `a`, expected a parameter of this size"),
+            (".entry k() { { .param .b32 a; call f, (a); } }", "found `a`, expected a parameter that was stored to"),
+            (".entry k() { { call (a), f; } }", "found `a`, expected a parameter declared in these braces"),
             (".visible .func f() {}", "found the directive `.func`, which isn't supported here"),
             (".visible .const .b32 x;", "found the directive `.const`, which isn't supported here"),
-            (".entry k() { .local .align 8 .b8 d[16]; }", "found the directive `.local`, which isn't supported here"),
             (".entry k() { .const .b32 x; }", "found the directive `.const`, which isn't supported here"),
             (".entry k() .maxclusterrank 2 {}", "found the directive `.maxclusterrank`, which isn't supported here"),
             (".entry k(.param .align 8 .b8 p[16]) {}", "a parameter that is an array isn't supported"),
@@ -1650,6 +1843,23 @@ $L__func_end0:
         assert!(error(".reg .b32 %x<4294967295>; .reg .b32 y;").contains("more than 4294967295 registers"));
         assert!(module_error(".file 4000000000 \"x\"").contains("one from 1 to 65536"));
         assert!(module_error(".shared .b64 x[99999][99999];").contains("4 GiB"));
+    }
+
+    #[test]
+    fn reads_calls_of_other_compilers() {
+        let text = ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b)\n;\n\
+                    .entry k() { .reg .b32 %r<2>; .reg .b64 %rd<3>; .local .align 8 .b8 __depot[16];\n\
+                    { // callseq 0, 0\n.reg .b32 temp_param_reg;\n.param .b64 param0;\nst.param.b64 [param0+0], %rd1;\n\
+                    .param .b64 param1;\nst.param.b64 [param1+0], %rd2;\n.param .b32 retval0;\n\
+                    call.uni (retval0),\nvprintf,\n(\nparam0,\nparam1\n);\nld.param.b32 %r1, [retval0+0];\n} }";
+        let module = module(text);
+        let reg = |index| Operand::Reg(r(Class::B64, index));
+        let [.., Statement::Instruction { op, .. }] = &module.entries[0].body[..] else { panic!() };
+        let args = vec![(Type::B64, reg(1)), (Type::B64, reg(2))];
+        let result = Some((Type::B32, Some(r(Class::B32, 1))));
+        assert_eq!(*op, Op::Call { function: "vprintf".into(), result, args });
+        assert_eq!(module.entries[0].local, [LocalArray { name: "__depot".into(), align: 8, bytes: 16 }]);
+        round_trips(&module);
     }
 
     #[test]

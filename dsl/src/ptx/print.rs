@@ -192,9 +192,11 @@ pub fn print(module: &Module) -> String {
         let path = path.replace('\\', "\\\\").replace('"', "\\\"");
         out.push_str(&format!(".file {} \"{path}\"\n", position + 1));
     }
-    if !module.shared.is_empty() {
+    if !(module.functions.is_empty() && module.constants.is_empty() && module.shared.is_empty()) {
         out.push('\n');
     }
+    module.functions.iter().for_each(|function| out.push_str(&declaration(function)));
+    module.constants.iter().for_each(|own| out.push_str(&constant(own)));
     for array in &module.shared {
         out.push_str(&shared(array));
     }
@@ -223,10 +225,25 @@ fn print_entry(out: &mut String, entry: &Entry) {
         out.push('\t');
         out.push_str(&shared(array));
     }
+    for LocalArray { name, align, bytes } in &entry.local {
+        out.push_str(&format!("\t.local .align {align} .b8 {name}[{bytes}];\n"));
+    }
     for statement in &entry.body {
         print_statement(out, statement);
     }
     out.push_str("}\n");
+}
+
+fn declaration(function: &Function) -> String {
+    let param = |(i, ty): (usize, &Type)| format!(".param .{} arg{i}", spell(&TYPES, *ty));
+    let params: Vec<String> = function.params.iter().enumerate().map(param).collect();
+    let result = function.result.map_or(String::new(), |ty| format!("(.param .{} result) ", spell(&TYPES, ty)));
+    format!(".extern .func {result}{}({});\n", function.name, params.join(", "))
+}
+
+fn constant(constant: &Constant) -> String {
+    let bytes: Vec<String> = constant.bytes.iter().map(u8::to_string).collect();
+    format!(".global .align 1 .b8 {}[{}] = {{{}}};\n", constant.name, bytes.len(), bytes.join(", "))
 }
 
 fn shared(array: &SharedArray) -> String {
@@ -250,11 +267,31 @@ fn print_statement(out: &mut String, statement: &Statement) {
         Statement::Promise(promise) => comment(out, "\t", &promise.text()),
         Statement::Instruction { guard, op } => {
             let guard = guard.map_or(String::new(), |guard| format!("@{} ", guarded(guard)));
+            if let Op::Call { function, result, args } = op {
+                return call(out, &guard, function, result, args);
+            }
             let operands = operands(op).join(", ");
             let space = if operands.is_empty() { "" } else { " " };
             out.push_str(&format!("\t{guard}{}{space}{operands};\n", opcode(op)));
         }
     }
+}
+
+fn call(out: &mut String, guard: &str, function: &str, result: &Option<(Type, Option<Reg>)>, args: &[(Type, Operand)]) {
+    let mut lines = Vec::new();
+    for (i, (ty, arg)) in args.iter().enumerate() {
+        let ty = ty_name(ty);
+        lines.push(format!(".param .{ty} arg{i}"));
+        lines.push(format!("st.param.{ty} [arg{i}], {}", operand(arg)));
+    }
+    lines.extend(result.map(|(ty, _)| format!(".param .{} result", ty_name(&ty))));
+    let given = if result.is_some() { "(result), " } else { "" };
+    let names: Vec<String> = (0..args.len()).map(|i| format!("arg{i}")).collect();
+    lines.push(format!("{guard}call {given}{function}, ({})", names.join(", ")));
+    if let Some((ty, Some(dst))) = result {
+        lines.push(format!("ld.param.{} {}, [result]", ty_name(ty), reg(dst)));
+    }
+    out.push_str(&format!("\t{{\n\t{};\n\t}}\n", lines.join(";\n\t")));
 }
 
 fn label_name(label: Label) -> String {
@@ -302,12 +339,14 @@ fn opcode(op: &Op) -> String {
         Op::Cvta { to, space, .. } => dotted(["cvta", flag(*to, "to"), spell(&SPACES, *space), "u64"]),
         Op::Ld { space, qualifiers, ty, dst, .. } => access("ld", *space, qualifiers, dst.len(), ty),
         Op::St { space, qualifiers, ty, src, .. } => access("st", *space, qualifiers, src.len(), ty),
-        Op::Atom { op, space, ty, dst, .. } => {
+        Op::Atom { op, qualifiers, space, ty, dst, .. } => {
             let name = if dst.is_some() { "atom" } else { "red" };
             let noftz = flag(needs_noftz(*op, *ty), "noftz");
-            dotted([name, spell(&SPACES, *space), spell(&ATOMICS, *op), noftz, ty_name(ty)])
+            let head = [name].into_iter().chain(qualifiers.iter().map(String::as_str));
+            dotted(head.chain([spell(&SPACES, *space), spell(&ATOMICS, *op), noftz, ty_name(ty)]))
         }
         Op::Bra { uniform, .. } => dotted(["bra", flag(*uniform, "uni")]),
+        Op::Call { .. } => "call".into(),
         Op::Ret => "ret".into(),
         Op::Trap => "trap".into(),
         Op::Bar { .. } => "bar.sync".into(),
@@ -358,7 +397,7 @@ fn operands(op: &Op) -> Vec<String> {
             dst.iter().map(reg).chain([place(address)]).chain(args.iter().map(operand)).collect()
         }
         Op::Bra { target, .. } => vec![label_name(*target)],
-        Op::Ret | Op::Trap | Op::Fence { .. } => Vec::new(),
+        Op::Call { .. } | Op::Ret | Op::Trap | Op::Fence { .. } => Vec::new(),
         Op::Bar { id, threads } => [*id].iter().chain(threads).map(u32::to_string).collect(),
         Op::WarpSync { mask } => vec![operand(mask)],
         Op::Shfl { dst, in_range, src, lane, clamp, mask, .. } => {
@@ -503,7 +542,11 @@ pub(super) mod tests {
             let qualifiers = words(qualifiers);
             Op::St { space, qualifiers, ty: Type::B32, src, address }
         };
-        let atom = |op, space, ty, dst, args| Op::Atom { op, space, ty, dst, address: at(8), args };
+        let ordered = |order, op, space, ty, dst, args| {
+            let qualifiers = words(order);
+            Op::Atom { op, qualifiers, space, ty, dst, address: at(8), args }
+        };
+        let atom = |op, space, ty, dst, args| ordered("", op, space, ty, dst, args);
         let shared = Address { base: Operand::Symbol("sm".into()), offset: 32 };
         let param = Address { base: Operand::Symbol("pA".into()), offset: 0 };
         let old = Some(r(Class::B32, 0));
@@ -511,12 +554,15 @@ pub(super) mod tests {
             ld(Space::Param, "", Type::U64, vec![r(Class::B64, 1)], param),
             ld(Space::Global, "nc", Type::B32, b32s(0..4), at(-16)),
             ld(Space::Shared, "volatile", Type::B32, b32s(0..1), shared),
+            ld(Space::Local, "", Type::B32, b32s(0..1), Address { base: Operand::Symbol("depot".into()), offset: 4 }),
             ld(Space::Generic, "relaxed gpu", Type::U32, b32s(0..1), at(0)),
             st(Space::Shared, "", vec![x(0), Operand::Int(1)], Address { base: x(3), offset: 16 }),
             st(Space::Global, "cs", vec![x(0)], at(4)),
             atom(Atomic::Add, Space::Global, Type::F32, None, vec![Operand::F32(0)]),
             atom(Atomic::Add, Space::Global, Type::F16x2, old, vec![x(1)]),
             atom(Atomic::Cas, Space::Generic, Type::B32, old, vec![x(1), x(2)]),
+            ordered("acq_rel", Atomic::Max, Space::Global, Type::S32, old, vec![x(1)]),
+            ordered("release cta", Atomic::Exch, Space::Global, Type::B32, old, vec![x(1)]),
             Op::Fence { text: "membar.gl".into() },
             Op::Fence { text: "fence.acq_rel.gpu".into() },
         ]
@@ -555,6 +601,12 @@ pub(super) mod tests {
                 b: b32s(2..4),
                 c: f32s(0..8).into_iter().map(Operand::Reg).collect(),
             },
+            Op::Call {
+                function: "vprintf".into(),
+                result: Some((Type::B32, Some(r(Class::B32, 0)))),
+                args: vec![(Type::B64, Operand::Reg(r(Class::B64, 0))), (Type::B64, Operand::Int(0))],
+            },
+            Op::Call { function: "fail".into(), result: None, args: vec![(Type::B32, Operand::Int(7))] },
             Op::Trap,
             Op::Ret,
         ]
@@ -587,6 +639,7 @@ pub(super) mod tests {
             min_blocks: Some(2),
             registers: [2, 2, 4, 2, 8, 2],
             shared: vec![SharedArray { name: "tile".into(), align: 16, bytes: 1024, external: false }],
+            local: vec![LocalArray { name: "depot".into(), align: 8, bytes: 16 }],
             body,
         }
     }
@@ -598,6 +651,11 @@ pub(super) mod tests {
             version: (6, 4),
             target: 70,
             files: vec!["/src/ker nel.rs".into(), "a\\b.rs".into()],
+            functions: vec![
+                Function { name: "vprintf".into(), result: Some(Type::B32), params: vec![Type::B64; 2] },
+                Function { name: "fail".into(), result: None, params: vec![Type::B32] },
+            ],
+            constants: vec![Constant { name: "text_0".into(), bytes: b"hi\n\0".to_vec() }],
             shared: vec![SharedArray { name: "sm".into(), align: 16, bytes: 0, external: true }],
             entries: vec![entry("matmul", ops()), entry("copy", vec![Op::Ret])],
         }
@@ -618,6 +676,9 @@ pub(super) mod tests {
 .file 1 "/src/ker nel.rs"
 .file 2 "a\\b.rs"
 
+.extern .func (.param .b32 result) vprintf(.param .b64 arg0, .param .b64 arg1);
+.extern .func fail(.param .b32 arg0);
+.global .align 1 .b8 text_0[4] = {104, 105, 10, 0};
 .extern .shared .align 16 .b8 sm[];
 
 .visible .entry matmul(.param .u64 pA, .param .f32 scale, .param .s32 count)
@@ -631,6 +692,7 @@ pub(super) mod tests {
 	.reg .f32 %f<8>;
 	.reg .f64 %fd<2>;
 	.shared .align 16 .b8 tile[1024];
+	.local .align 8 .b8 depot[16];
 "#;
 
     #[test]
@@ -667,12 +729,26 @@ pub(super) mod tests {
             "st.shared.v2.b32 [%r3+16], {%r0, 1};",
             "red.global.add.f32 [%rd1+8], 0f00000000;",
             "atom.global.add.noftz.f16x2 %r0, [%rd1+8], %r1;",
+            "atom.acq_rel.global.max.s32 %r0, [%rd1+8], %r1;",
+            "atom.release.cta.global.exch.b32 %r0, [%rd1+8], %r1;",
             "shfl.sync.idx.b32 %r0|%p1, %r1, 1, 31, -1;",
             "vote.sync.ballot.b32 %r0, !%p0, -1;",
             "bar.sync 1, 64;",
         ] {
             assert!(lines.iter().any(|line| line == expected), "{expected} isn't in {lines:#?}");
         }
+    }
+
+    #[test]
+    fn prints_a_call_with_its_parameters() {
+        let call = Op::Call {
+            function: "vprintf".into(),
+            result: Some((Type::B32, Some(r(Class::B32, 2)))),
+            args: vec![(Type::B64, Operand::Reg(r(Class::B64, 1)))],
+        };
+        let expected = "{\n\t.param .b64 arg0;\n\tst.param.b64 [arg0], %rd1;\n\t.param .b32 result;\n\
+                        \tcall (result), vprintf, (arg0);\n\tld.param.b32 %r2, [result];\n\t}";
+        assert_eq!(text_of(call), expected);
     }
 
     #[test]

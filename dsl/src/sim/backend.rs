@@ -7,7 +7,7 @@ use super::memory::{Buffer, GlobalMemory, LARGEST};
 use super::program::Program as Decoded;
 use super::report::{SimError, type_bytes};
 use crate::element::{Element, Scalar};
-use crate::ptx::parse;
+use crate::ptx::{Constant, parse};
 use crate::runtime::{Backend, LaunchError, Program, Report, Target};
 
 /// Runs programs on the host, checks what they do and counts it.
@@ -36,6 +36,23 @@ impl Simulator {
     /// A simulator of a target, such as a profile's chip.
     pub fn new(target: impl Into<Target>) -> Self {
         Simulator { target: target.into(), decoded: Mutex::new(Vec::new()) }
+    }
+
+    /// Runs a kernel of any PTX text, with so many threads and bytes of dynamic shared memory a block.
+    ///
+    /// # Errors
+    /// As [`Backend::launch`].
+    pub fn run(
+        &self,
+        ptx: &str,
+        entry: &str,
+        grid: [u32; 3],
+        threads: u32,
+        shared_bytes: u32,
+        args: Vec<SimArg<'_>>,
+    ) -> Result<Report, LaunchError> {
+        let (name, ptx, entry, target) = (entry.to_owned(), ptx.to_owned(), entry.to_owned(), self.target);
+        self.launch(&Arc::new(Program { name, ptx, entry, threads, shared_bytes, target }), grid, args)
     }
 
     /// The program decoded; kept, since decoding costs as much as a small launch.
@@ -162,7 +179,8 @@ impl Backend for Simulator {
     fn launch(&self, program: &Arc<Program>, grid: [u32; 3], args: Vec<SimArg<'_>>) -> Result<Report, LaunchError> {
         let decoded = self.decode(program)?;
         self.check(program, &decoded, &args)?;
-        let mut memory = GlobalMemory::default();
+        let text = |own: &Constant| Buffer::new(own.name.clone(), &own.bytes, false);
+        let mut memory = GlobalMemory { buffers: decoded.texts.iter().map(text).collect() };
         let mut params = Vec::new();
         for (param, arg) in decoded.params.iter().zip(&args) {
             params.push(arg.value(GlobalMemory::base(memory.buffers.len())));
@@ -175,15 +193,17 @@ impl Backend for Simulator {
         let threads = program.threads;
         let launch =
             Launch { program: &decoded, grid, threads, shared_bytes, memory: &memory, params: &params, budget: BUDGET };
-        let counters = run(&launch)?;
-        let mut buffers = memory.buffers.iter();
+        let (printed, result) = run(&launch);
+        print!("{printed}");
+        let counters = result?;
+        let mut buffers = memory.buffers.iter().skip(decoded.texts.len());
         for arg in args {
             let buffer = if arg.buffer().is_some() { buffers.next() } else { None };
             if let (SimArg::Write(_, put_back), Some(buffer)) = (arg, buffer) {
                 put_back(&buffer.contents());
             }
         }
-        Ok(Report { counters: Some(counters) })
+        Ok(Report { counters: Some(counters), printed })
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::counters::Group;
 use super::known::prune;
-use super::memory::SHARED_WINDOW;
+use super::memory::{GlobalMemory, LOCAL_WINDOW, SHARED_WINDOW};
 use super::program::{
     Access, AluStep, AtomStep, Claim, Condition, CvtStep, Instruction, Kind, MmaStep, Place, Program, SetpStep,
     ShuffleStep, Slot, VoteResult, wide_type,
@@ -15,7 +15,7 @@ use super::program::{
 use super::report::{SimError, type_bytes};
 use crate::ptx::{
     Address, Alu, Atomic, Class, Entry, Guard, Label, Module, Op, Operand, Promise, Reg, SharedArray, Space, Special,
-    Statement, Type,
+    Statement, Type, read_bound,
 };
 
 type Result<T> = std::result::Result<T, SimError>;
@@ -30,19 +30,21 @@ pub(super) fn decode(module: &Module, entry: &Entry) -> Result<Program> {
             Statement::Loc { .. } | Statement::Comment(_) => {}
         }
     }
-    let mut position = None;
+    let (mut position, mut bounds) = (None, Vec::new());
     for (index, statement) in entry.body.iter().enumerate() {
         match statement {
             Statement::Loc { file, line, column } => position = Some((*file, *line, *column)),
             Statement::Instruction { guard, op } => {
                 let instruction = decoder.instruction(guard.as_ref(), op, index)?;
-                decoder.program.code.push(Instruction { position, ..instruction });
+                let bounds = std::mem::take(&mut bounds).into();
+                decoder.program.code.push(Instruction { position, bounds, ..instruction });
             }
             Statement::Promise(promise) => {
                 let instruction = decoder.promise(promise, index)?;
                 decoder.program.code.push(Instruction { position, ..instruction });
             }
-            Statement::Label(_) | Statement::Comment(_) => {}
+            Statement::Comment(text) => bounds.extend(decoder.bound(text)),
+            Statement::Label(_) => {}
         }
     }
     let mut program = decoder.program;
@@ -55,7 +57,7 @@ pub(super) fn decode(module: &Module, entry: &Entry) -> Result<Program> {
 fn end(statement: usize, position: Option<(u32, u32, u32)>) -> Instruction {
     let (reads, writes) = (Box::new([]), Box::new([]));
     let (group, kind) = (Group::Branch, Kind::Exit);
-    Instruction { guard: None, group, kind, guard_read: None, reads, writes, statement, position }
+    Instruction { guard: None, group, kind, guard_read: None, reads, writes, bounds: Box::new([]), statement, position }
 }
 
 struct Decoder<'m> {
@@ -73,7 +75,10 @@ struct Decoder<'m> {
 impl<'m> Decoder<'m> {
     fn new(module: &'m Module, entry: &'m Entry) -> Self {
         let [predicates, halves, words, longs, floats, doubles] = entry.registers.map(|count| count as usize);
-        let (symbols, static_shared) = shared_symbols(module, entry);
+        let (mut symbols, static_shared) = shared_symbols(module, entry);
+        let local = local_symbols(entry, &mut symbols);
+        let texts = module.constants.iter().enumerate();
+        symbols.extend(texts.map(|(i, text)| (text.name.as_str(), GlobalMemory::base(i))));
         let program = Program {
             kernel: entry.name.clone(),
             params: entry.params.clone(),
@@ -88,6 +93,8 @@ impl<'m> Decoder<'m> {
             constant_predicates: Vec::new(),
             specials: Vec::new(),
             static_shared,
+            local,
+            texts: module.constants.clone(),
         };
         let (labels, constants, specials) = (HashMap::new(), HashMap::new(), HashMap::new());
         Decoder { entry, labels, symbols, program, constants, specials }
@@ -100,7 +107,15 @@ impl<'m> Decoder<'m> {
         let guard_read = guard.map(|guard| self.number(guard.reg)).transpose()?;
         let guard = guard.map(|guard| self.condition(guard)).transpose()?;
         let (group, kind) = (group_of(op), self.kind(op)?);
-        Ok(Instruction { guard, group, kind, guard_read, reads, writes, statement, position: None })
+        let bounds = Box::new([]);
+        Ok(Instruction { guard, group, kind, guard_read, reads, writes, bounds, statement, position: None })
+    }
+
+    /// What a comment says of an index.
+    fn bound(&self, text: &str) -> Option<(Slot, u32)> {
+        let (reg, limit) = read_bound(text)?;
+        let declared = reg.index < self.entry.registers[reg.class as usize];
+        declared.then(|| self.any(reg).ok()).flatten().map(|slot| (slot, limit))
     }
 
     /// What checks a promise: something to run, but no instruction.
@@ -117,7 +132,8 @@ impl<'m> Decoder<'m> {
             Promise::Multiple { reg, offset, of } => Claim::Multiple { slot: self.any(reg)?, offset, of },
         };
         let (group, kind, writes) = (Group::None, Kind::Promise(claim), Box::new([]));
-        Ok(Instruction { guard: None, group, kind, guard_read: None, reads, writes, statement, position: None })
+        let bounds = Box::new([]);
+        Ok(Instruction { guard: None, group, kind, guard_read: None, reads, writes, bounds, statement, position: None })
     }
 
     /// The number of a register among all.
@@ -213,13 +229,14 @@ impl<'m> Decoder<'m> {
         Ok(Kind::Alu(AluStep { op, ty, rounding, ftz: *ftz, sat: *sat, dst, args: slots, count }))
     }
 
-    /// Generic addresses are those of global memory; shared memory has a window among them.
+    /// Generic addresses are those of global memory; shared and local memory have windows among them.
     fn address_conversion(&mut self, to: bool, space: Space, dst: Reg, src: &Operand) -> Result<Kind> {
         let (dst, src) = (self.register(dst, true)?, self.operand(src, true)?);
         match space {
             Space::Global | Space::Generic => Ok(Kind::Mov { dst, src }),
-            Space::Shared => {
-                let window = self.constant(true, SHARED_WINDOW);
+            Space::Shared | Space::Local => {
+                let start = if space == Space::Shared { SHARED_WINDOW } else { LOCAL_WINDOW };
+                let window = self.constant(true, start);
                 let op = if to { Alu::Sub } else { Alu::Add };
                 let args = [src, window, src, src];
                 let (rounding, ftz, sat) = (None, false, false);
@@ -240,12 +257,15 @@ impl<'m> Decoder<'m> {
             }
             Op::Ld { space, ty, dst, address, .. } => {
                 let slots = dst.iter().map(|&reg| self.any(reg)).collect::<Result<_>>()?;
-                self.access(*space, *ty, slots, address)?.map_or_else(|kind| kind, Kind::Load)
+                let kind = if *space == Space::Local { Kind::LoadLocal } else { Kind::Load };
+                self.access(*space, *ty, slots, address)?.map_or_else(|kind| kind, kind)
             }
             Op::St { space, ty, src, address, .. } => {
                 let slots = src.iter().map(|operand| self.loose(operand, wide_type(*ty))).collect::<Result<_>>()?;
-                self.access(*space, *ty, slots, address)?.map_or_else(|kind| kind, Kind::Store)
+                let kind = if *space == Space::Local { Kind::StoreLocal } else { Kind::Store };
+                self.access(*space, *ty, slots, address)?.map_or_else(|kind| kind, kind)
             }
+            Op::Call { function, result, args } => self.call(function, result, args)?,
             Op::Atom { .. } => self.atomic(op)?,
             Op::Bra { target, .. } => {
                 let place = self.labels.get(target).copied();
@@ -295,7 +315,7 @@ impl<'m> Decoder<'m> {
         slots: Box<[Slot]>,
         address: &Address,
     ) -> Result<std::result::Result<Access, Kind>> {
-        if !matches!(space, Space::Global | Space::Shared | Space::Generic) {
+        if !matches!(space, Space::Global | Space::Shared | Space::Generic | Space::Local) {
             return Ok(Err(unsupported("memory of this state space")));
         }
         let vector = slots.len() as u32;
@@ -310,17 +330,38 @@ impl<'m> Decoder<'m> {
         Ok(Ok(Access { space, ty, vector, slots, place }))
     }
 
+    /// What the driver brings.
+    fn call(&mut self, function: &str, result: &Option<(Type, Option<Reg>)>, args: &[(Type, Operand)]) -> Result<Kind> {
+        let slots = args.iter().map(|(ty, arg)| self.operand(arg, wide_type(*ty))).collect::<Result<Vec<Slot>>>()?;
+        Ok(match (function, &slots[..]) {
+            ("vprintf", &[format, arguments]) if format.wide() && arguments.wide() => {
+                let count = result.and_then(|(_, dst)| dst).map(|dst| self.any(dst)).transpose()?;
+                Kind::Print { format, arguments, count }
+            }
+            ("__assertfail", &[message, ..]) if message.wide() => Kind::Assertion { message },
+            _ => unsupported(&format!("a call of `{function}`")),
+        })
+    }
+
     fn atomic(&mut self, instruction: &Op) -> Result<Kind> {
-        let Op::Atom { op, space, ty, dst, address, args } = instruction else { return Err(self.operand_count()) };
+        let Op::Atom { op, space, ty, dst, address, args, .. } = instruction else { return Err(self.operand_count()) };
         if args.len() != if *op == Atomic::Cas { 2 } else { 1 } {
             return Err(self.operand_count());
         }
         let float = matches!(ty, Type::F16 | Type::F16x2 | Type::BF16 | Type::BF16x2 | Type::F32 | Type::F64);
-        if type_bytes(*ty) < 4 || float && *op != Atomic::Add {
+        let known = match type_bytes(*ty) {
+            1 => false,
+            2 => matches!((op, ty), (Atomic::Add, Type::F16 | Type::BF16) | (Atomic::Cas, Type::B16)),
+            _ => !float || *op == Atomic::Add,
+        };
+        if !known {
             return Ok(unsupported("an atomic of this type"));
         }
         let slots: Vec<Slot> = args.iter().map(|arg| self.operand(arg, wide_type(*ty))).collect::<Result<_>>()?;
         let dst = dst.map(|reg| self.register(reg, wide_type(*ty))).transpose()?;
+        if *space == Space::Local {
+            return Ok(unsupported("an atomic on memory of a thread"));
+        }
         Ok(match self.access(*space, *ty, slots.into(), address)? {
             Ok(access) => Kind::Atom(AtomStep { op: *op, access: Access { vector: 1, ..access }, dst }),
             Err(kind) => kind,
@@ -365,7 +406,7 @@ impl<'m> Decoder<'m> {
             Operand::F64(bits) => self.constant(wide, *bits),
             Operand::Symbol(name) => {
                 let address = self.symbols.get(name.as_str()).copied();
-                let address = address.ok_or_else(|| self.malformed(&format!("no shared array `{name}`")))?;
+                let address = address.ok_or_else(|| self.malformed(&format!("no array `{name}`")))?;
                 self.constant(wide, address)
             }
         })
@@ -480,8 +521,21 @@ fn shared_symbols<'m>(module: &'m Module, entry: &'m Entry) -> (HashMap<&'m str,
     (symbols, end)
 }
 
+/// Adds where a thread's arrays lie in its own memory, and gives the bytes of all.
+fn local_symbols<'m>(entry: &'m Entry, symbols: &mut HashMap<&'m str, u64>) -> u32 {
+    entry.local.iter().fold(0, |end, array| {
+        let start = multiple_of(end, array.align);
+        symbols.insert(array.name.as_str(), u64::from(start));
+        start.saturating_add(array.bytes)
+    })
+}
+
 fn aligned(end: u32, array: &SharedArray) -> u32 {
-    end.checked_next_multiple_of(array.align.max(1)).unwrap_or(u32::MAX)
+    multiple_of(end, array.align)
+}
+
+fn multiple_of(end: u32, align: u32) -> u32 {
+    end.checked_next_multiple_of(align.max(1)).unwrap_or(u32::MAX)
 }
 
 /// The registers that an instruction reads and writes.
@@ -508,6 +562,10 @@ fn registers(op: &Op) -> (Vec<Reg>, Vec<Reg>) {
         Op::St { src, address, .. } => (of(&src.iter().chain([&address.base]).collect::<Vec<_>>()), Vec::new()),
         Op::Atom { dst, address, args, .. } => {
             (of(&args.iter().chain([&address.base]).collect::<Vec<_>>()), dst.iter().copied().collect())
+        }
+        Op::Call { result, args, .. } => {
+            let args: Vec<&Operand> = args.iter().map(|(_, arg)| arg).collect();
+            (of(&args), result.iter().filter_map(|(_, dst)| *dst).collect())
         }
         Op::WarpSync { mask } => (of(&[mask]), Vec::new()),
         Op::Shfl { dst, in_range, src, lane, clamp, mask, .. } => {

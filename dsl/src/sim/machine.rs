@@ -63,29 +63,35 @@ impl BlockPlace {
     }
 }
 
-/// Runs every block of a grid. Of several faults the one of the lowest block is told, whatever ran first.
-pub(super) fn run(launch: &Launch<'_>) -> Result<Counters, SimError> {
+/// Runs every block of a grid; what they print comes in their order, up to the one that fails. Of several faults the one
+/// of the lowest block is told, whatever ran first.
+pub(super) fn run(launch: &Launch<'_>) -> (String, Result<Counters, SimError>) {
     let [x, y, z] = launch.grid.map(u64::from);
     let failed = AtomicU64::new(u64::MAX);
-    let results: Vec<Result<Counters, Box<Fault>>> = (0..x * y * z)
+    let results: Vec<(String, Result<Counters, Box<Fault>>)> = (0..x * y * z)
         .into_par_iter()
         .map(|index| {
             if index > failed.load(Relaxed) {
-                return Ok(Counters::default());
+                return (String::new(), Ok(Counters::default()));
             }
             let block = [(index % x) as u32, (index / x % y) as u32, (index / x / y) as u32];
-            let result = Block::new(launch, block).run();
+            let mut block = Block::new(launch, block);
+            let result = block.run();
             if result.is_err() {
                 failed.fetch_min(index, Relaxed);
             }
-            result
+            (block.printed, result.map(|()| block.counters))
         })
         .collect();
-    let mut sum = Counters::default();
-    for result in results {
-        sum.merge(&result?);
+    let (mut printed, mut sum) = (String::new(), Counters::default());
+    for (text, result) in results {
+        printed += &text;
+        match result {
+            Ok(counters) => sum.merge(&counters),
+            Err(fault) => return (printed, Err(fault.into())),
+        }
     }
-    Ok(sum)
+    (printed, Ok(sum))
 }
 
 /// What an instruction can touch besides its warp's registers.
@@ -93,6 +99,8 @@ pub(super) struct Block<'a> {
     pub(super) launch: &'a Launch<'a>,
     pub(super) shared: SharedMemory,
     pub(super) counters: Counters,
+    /// What its threads have printed.
+    pub(super) printed: String,
     /// Wavefronts of the accesses seen so far.
     pub(super) patterns: Patterns,
     place: BlockPlace,
@@ -115,10 +123,11 @@ impl<'a> Block<'a> {
     fn new(launch: &'a Launch<'a>, block: [u32; 3]) -> Self {
         let place = BlockPlace { block, grid: launch.grid, threads: launch.threads };
         let shared = SharedMemory::new(launch.shared_bytes);
-        Block { launch, shared, counters: Counters::default(), patterns: Patterns::default(), place, stamp: 0 }
+        let (counters, printed) = (Counters::default(), String::new());
+        Block { launch, shared, counters, printed, patterns: Patterns::default(), place, stamp: 0 }
     }
 
-    fn run(mut self) -> Result<Counters, Box<Fault>> {
+    fn run(&mut self) -> Result<(), Box<Fault>> {
         let threads = self.launch.threads;
         let mut warps: Vec<Warp> =
             (0..threads.div_ceil(32)).map(|i| Warp::new(self.launch.program, i, threads, &self.place)).collect();
@@ -127,7 +136,7 @@ impl<'a> Block<'a> {
                 self.run_warp(warp)?;
             }
             if warps.iter().all(Warp::finished) {
-                return Ok(self.counters);
+                return Ok(());
             }
             self.release(&mut warps)?;
         }
@@ -191,6 +200,9 @@ impl<'a> Block<'a> {
         for &register in &instruction.reads {
             self.must_be_written(warp, register, mask)?;
         }
+        for &(slot, limit) in &instruction.bounds {
+            within(warp, slot, limit, mask)?;
+        }
         step(self, warp, instruction, mask)?;
         for &register in &instruction.writes {
             warp.written[register as usize] |= mask;
@@ -245,6 +257,19 @@ impl<'a> Block<'a> {
     }
 }
 
+/// Whether an index is below its limit in every lane.
+#[cold]
+fn within(warp: &Warp, index: Slot, limit: u32, mask: u32) -> Result<(), Stop> {
+    let indices = warp.word(index);
+    match lanes(mask).find(|&lane| indices[lane] >= limit) {
+        Some(lane) => {
+            let index = indices[lane].cast_signed();
+            Err(Stop::new(lane as u32, FaultKind::IndexOutOfBounds { index, limit }))
+        }
+        None => Ok(()),
+    }
+}
+
 /// For each running lane the lanes that it names as taking part: itself and others that run.
 pub(super) fn members(warp: &Warp, names: Slot, active: u32) -> Result<Lanes32, Stop> {
     let named = warp.word(names).map(|mask| mask & warp.members);
@@ -269,7 +294,7 @@ mod tests {
         let (program, memory) = (&program, &memory);
         let launch =
             Launch { program, grid: [9, 1, 1], threads: 40, shared_bytes: 0, memory, params: &[], budget: 1000 };
-        let error = run(&launch).unwrap_err().to_string();
+        let error = run(&launch).1.unwrap_err().to_string();
         let end = "block [0, 0, 0], thread 0: `bra $L1;` is past the 1000 instructions that a warp may run in the \
                    simulator; is there a loop that doesn't end?";
         assert!(error.ends_with(end), "{error}");

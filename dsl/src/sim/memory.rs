@@ -13,6 +13,9 @@ const MARGIN: u64 = 1 << 28;
 /// The most bytes of a buffer.
 pub(super) const LARGEST: u64 = (1 << 32) - 2 * MARGIN;
 
+/// Where a thread's own memory begins in the space of generic addresses.
+pub(super) const LOCAL_WINDOW: u64 = 0x7e00_0000_0000_0000;
+
 /// Where shared memory begins in the space of generic addresses.
 pub(super) const SHARED_WINDOW: u64 = 0x7f00_0000_0000_0000;
 
@@ -76,8 +79,11 @@ impl Buffer {
         }
     }
 
-    /// Replaces 4 or 8 bytes by a function of them, in one step, and gives the old ones.
+    /// Replaces 2, 4 or 8 bytes by a function of them, in one step, and gives the old ones.
     pub(super) fn update(&self, offset: u64, bytes: u32, function: impl Fn(u64) -> u64) -> u64 {
+        if bytes == 2 {
+            return self.update_half(offset, function);
+        }
         if bytes == 8 {
             let _alone = self.long_atomic.lock().unwrap_or_else(PoisonError::into_inner);
             let old = self.read(offset, 8);
@@ -87,6 +93,13 @@ impl Buffer {
         let word = &self.words[(offset / 4) as usize];
         let new = |old: u32| Some(function(old.into()) as u32);
         word.fetch_update(Relaxed, Relaxed, new).unwrap_or_else(|old| old).into()
+    }
+
+    fn update_half(&self, offset: u64, function: impl Fn(u64) -> u64) -> u64 {
+        let shift = offset as u32 % 4 * 8;
+        let half = |word: u32| u64::from(word >> shift & 0xffff);
+        let new = |old: u32| Some(old & !(0xffff << shift) | (function(half(old)) as u32 & 0xffff) << shift);
+        half(self.words[(offset / 4) as usize].fetch_update(Relaxed, Relaxed, new).unwrap_or_else(|old| old))
     }
 }
 
@@ -149,6 +162,8 @@ mod tests {
         assert_eq!(buffer.update(0, 8, |old| old + 1), 0x0807_0605_beef_0201);
         assert_eq!(buffer.update(0, 4, |old| old << 8), 0xbeef_0202);
         assert_eq!(buffer.read(0, 4), 0xef02_0200);
+        assert_eq!(buffer.update(2, 2, |old| old + 0x1_0001), 0xef02);
+        assert_eq!(buffer.read(0, 4), 0xef03_0200);
     }
 
     #[test]

@@ -9,8 +9,8 @@ use super::counters::Group;
 use super::decode::decode;
 use super::report::{Position, SimError, statement_text};
 use crate::ptx::{
-    Alu, Atomic, Class, Combine, Compare, Module, Param, Reg, Rounding, Shuffle, Space, Special, Statement, Type, Vote,
-    register_name,
+    Alu, Atomic, Class, Combine, Compare, Constant, Module, Param, Reg, Rounding, Shuffle, Space, Special, Statement,
+    Type, Vote, register_name,
 };
 
 /// Where a warp keeps a value of 32 or 64 bits for each lane.
@@ -93,6 +93,16 @@ pub(super) enum Kind {
     },
     Load(Access),
     Store(Access),
+    LoadLocal(Access),
+    StoreLocal(Access),
+    Print {
+        format: Slot,
+        arguments: Slot,
+        count: Option<Slot>,
+    },
+    Assertion {
+        message: Slot,
+    },
     Atom(AtomStep),
     Branch {
         target: u32,
@@ -242,6 +252,8 @@ pub(super) struct Instruction {
     pub(super) reads: Box<[u32]>,
     /// Registers that it writes, without those that are known to be written.
     pub(super) writes: Box<[u32]>,
+    /// Indices that its address was made of, and what each is below.
+    pub(super) bounds: Box<[(Slot, u32)]>,
     pub(super) statement: usize,
     /// Position in the source: file number, line, column.
     pub(super) position: Option<(u32, u32, u32)>,
@@ -266,6 +278,10 @@ pub struct Program {
     pub(super) specials: Vec<(Slot, Special)>,
     /// Shared memory of fixed size, in bytes; dynamic memory follows it.
     pub(super) static_shared: u32,
+    /// Memory of each thread, in bytes.
+    pub(super) local: u32,
+    /// What the module has in global memory itself: the buffers before those of the arguments.
+    pub(super) texts: Vec<Constant>,
 }
 
 impl Program {

@@ -165,7 +165,7 @@ impl SharedMemory {
         }
     }
 
-    /// Replaces 4 or 8 bytes by a function of them and gives the old ones.
+    /// Replaces 2, 4 or 8 bytes by a function of them and gives the old ones.
     pub(super) fn update(
         &mut self,
         address: u32,
@@ -174,15 +174,32 @@ impl SharedMemory {
         function: impl Fn(u64) -> u64,
     ) -> Result<u64, Conflict> {
         let first = (address / 4) as usize;
+        if bytes == 2 {
+            return self.update_half(first, address % 4, who, function);
+        }
         let last = first + (bytes / 4) as usize - 1;
         for word in first..=last {
-            self.touch(word, who)?;
+            self.touch(word, 0b1111, who)?;
         }
         let high = if bytes == 8 { u64::from(self.words[last]) << 32 } else { 0 };
         let old = u64::from(self.words[first]) | high;
         let new = function(old);
         self.words[last] = (new >> (8 * (bytes - 4))) as u32;
         self.words[first] = new as u32;
+        Ok(old)
+    }
+
+    fn update_half(
+        &mut self,
+        word: usize,
+        byte: u32,
+        who: Accessor,
+        function: impl Fn(u64) -> u64,
+    ) -> Result<u64, Conflict> {
+        self.touch(word, 0b11 << byte, who)?;
+        let (own, shift) = (self.words[word], byte * 8);
+        let old = u64::from(own >> shift & 0xffff);
+        self.words[word] = own & !(0xffff << shift) | (function(old) as u32 & 0xffff) << shift;
         Ok(old)
     }
 
@@ -245,15 +262,15 @@ impl SharedMemory {
         Ok(())
     }
 
-    /// Notes an atomic.
-    fn touch(&mut self, word: usize, who: Accessor) -> Result<(), Conflict> {
+    /// Notes an atomic on some bytes of a word.
+    fn touch(&mut self, word: usize, selected: u8, who: Accessor) -> Result<(), Conflict> {
         let own = Who::new(who);
         let atomic = Who(own.0 | ATOMIC);
         let record = self.record(word);
-        if record.written != 0b1111 {
+        if record.written & selected != selected {
             return Err(Conflict::Unwritten);
         }
-        for byte in 0..4 {
+        for byte in (0..4).filter(|byte| selected >> byte & 1 == 1) {
             let writer = record.writers[byte];
             if writer.is_not(own) && !writer.is_atomic() {
                 return Err(writer.race(true));
@@ -352,6 +369,17 @@ mod tests {
         memory.write(0, 4, 3, who(1, 0, 2)).unwrap();
         add(&mut memory, 1).unwrap();
         assert_eq!(add(&mut memory, 0), Err(Conflict::Race { warp: 1, at: 7, wrote: true }));
+    }
+
+    #[test]
+    fn short_atomics_take_half_a_word() {
+        let mut memory = SharedMemory::new(16);
+        memory.write(2, 2, 0xffff, who(0, 0, 1)).unwrap();
+        assert_eq!(memory.update(2, 2, who(0, 0, 2), |old| old + 3), Ok(0xffff));
+        assert_eq!(memory.update(0, 2, who(0, 0, 2), |old| old), Err(Conflict::Unwritten));
+        memory.write(0, 2, 7, who(1, 0, 3)).unwrap();
+        memory.barrier();
+        assert_eq!(memory.read(0, 4, who(0, 0, 4)), Ok(0x2_0007));
     }
 
     #[test]

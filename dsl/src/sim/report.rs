@@ -12,7 +12,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-use crate::ptx::{Entry, Module, ParseError, Statement, Type, print};
+use crate::ptx::{Entry, Module, Op, ParseError, Statement, Type, print};
 
 /// Why the simulator could not run a program to its end.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -211,6 +211,22 @@ pub enum FaultKind {
         /// Bytes that the block has.
         size: u32,
     },
+    /// An index that its dimension doesn't have.
+    IndexOutOfBounds {
+        /// The index.
+        index: i32,
+        /// The dimension's extent.
+        limit: u32,
+    },
+    /// An access outside of the thread's own memory, or misaligned there.
+    LocalOutOfBounds {
+        /// The address.
+        address: u64,
+        /// Bytes accessed.
+        bytes: u32,
+        /// Bytes that a thread has.
+        size: u32,
+    },
     /// A read of shared memory that no thread of the block wrote.
     SharedUnwritten {
         /// The address.
@@ -407,6 +423,12 @@ impl FaultKind {
                 let others = [(exited, "have exited"), (elsewhere, "wait at another barrier")];
                 others.iter().filter(|(w, _)| !w.is_empty()).try_for_each(|(w, what)| write!(f, ", warps {w:?} {what}"))
             }
+            FaultKind::LocalOutOfBounds { address, bytes, size } => {
+                write!(f, "accesses {bytes} bytes of the thread's own memory at {address:#x}, which has {size}")
+            }
+            FaultKind::IndexOutOfBounds { index, limit } => {
+                write!(f, "takes index {index} of a dimension that has {limit}, from 0")
+            }
             FaultKind::InactiveLanes { active, needed } => {
                 write!(f, "needs the lanes {needed:#010x}, but is executed by {active:#010x}")
             }
@@ -475,6 +497,7 @@ pub(super) fn statement_text(statement: &Statement) -> String {
         min_blocks: None,
         registers: [0; 6],
         shared: Vec::new(),
+        local: Vec::new(),
         body: vec![statement.clone()],
     };
     let module = Module {
@@ -482,9 +505,14 @@ pub(super) fn statement_text(statement: &Statement) -> String {
         version: (6, 4),
         target: 70,
         files: Vec::new(),
+        functions: Vec::new(),
+        constants: Vec::new(),
         shared: Vec::new(),
         entries: vec![entry],
     };
     let text = print(&module);
-    text.lines().find_map(|line| line.strip_prefix('\t')).unwrap_or_default().into()
+    let mut lines = text.lines().filter_map(|line| line.strip_prefix('\t'));
+    // A call stands among what passes its parameters.
+    let call = matches!(statement, Statement::Instruction { op: Op::Call { .. }, .. });
+    lines.find(|line| !call || line.contains("call ")).unwrap_or_default().into()
 }

@@ -64,6 +64,8 @@ pub(super) struct Warp {
     longs: Vec<Lanes64>,
     /// Lanes in which each register was written.
     pub(super) written: Vec<u32>,
+    /// Each lane's own memory, one after the other.
+    pub(super) local: Vec<u8>,
 }
 
 impl Warp {
@@ -85,6 +87,7 @@ impl Warp {
             words: vec![[0; LANES]; program.words],
             longs: vec![[0; LANES]; program.longs],
             written: vec![0; program.registers.iter().sum::<u32>() as usize],
+            local: vec![0; program.local as usize * LANES],
         };
         warp.fill(program, block);
         warp

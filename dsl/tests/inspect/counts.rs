@@ -26,7 +26,7 @@ fn counted() -> Counters {
 
 /// Instructions of all warps of all blocks.
 fn instructions(all: &[Emitted], work: Work) -> u64 {
-    let warps = u64::from(program().threads / 32) * BLOCKS as u64;
+    let warps = u64::from(program().threads() / 32) * BLOCKS as u64;
     all.iter().filter(|one| one.work == work).map(|one| u64::from(one.instructions)).sum::<u64>() * warps
 }
 
@@ -56,7 +56,7 @@ fn instructions_and_wavefronts_are_those_of_a_run() {
 #[test]
 fn what_the_algebra_says_of_each_access_is_what_its_line_became() {
     let (program, contents) = (program(), Contents::of(&record(MIXED.kernel()).unwrap()));
-    let (all, warps) = (emitted(&program).unwrap(), program.threads / 32);
+    let (all, warps) = (emitted(&program).unwrap(), program.threads() / 32);
     let mut seen = 0;
     for step in &contents.steps {
         let Step::Accessed(one) = step else { continue };
@@ -88,7 +88,7 @@ fn conversions_cost_what_their_plans_say() {
     for plan in [plans[0], plans[2]] {
         let line = plan.source.at.line();
         let taken: u32 = all.iter().filter(|one| one.place.line == line).map(|one| one.shared.taken).sum();
-        assert_eq!(taken, plan.plan.cost.wavefronts * (program.threads / 32), "line {line}");
+        assert_eq!(taken, plan.plan.cost.wavefronts * (program.threads() / 32), "line {line}");
     }
 }
 

@@ -268,6 +268,6 @@ fn registers_fit_their_instructions() {
 #[test]
 fn what_is_not_reached_may_be_unsupported() {
     let limit = "can't be simulated: memory of this state space (a limit of the simulator)";
-    ends(&message(Launch::threads(1), "ld.local.u32 %r1, [%rd0];"), limit);
-    Launch::threads(1).words("ret;\nld.local.u32 %r1, [%rd0];", 1);
+    ends(&message(Launch::threads(1), "ld.const.u32 %r1, [%rd0];"), limit);
+    Launch::threads(1).words("ret;\nld.const.u32 %r1, [%rd0];", 1);
 }

@@ -1,9 +1,7 @@
 //! Running PTX text, and single instructions over many operands.
 
-use std::sync::Arc;
-
 use quadpair::sim::{Counters, Fault, SimArg, SimError, Simulator};
-use quadpair::{Backend, LaunchError, Program, Target};
+use quadpair::{Backend, LaunchError, Report, Target};
 
 /// A chip like Volta.
 const TARGET: Target = Target { sm: 70, isa: (7, 0), shared_bytes: 98_304, threads: 1024 };
@@ -27,16 +25,17 @@ impl Launch {
     }
 
     pub fn run(self, ptx: &str, args: Vec<SimArg<'_>>) -> Result<Counters, SimError> {
-        let program = Program {
-            name: "test".into(),
-            ptx: ptx.into(),
-            entry: "k".into(),
-            threads: self.threads,
-            shared_bytes: self.shared,
-            target: TARGET,
-        };
-        match Simulator::new(TARGET).launch(&Arc::new(program), [self.blocks, 1, 1], args) {
-            Ok(report) => Ok(report.counters.expect("the simulator counts")),
+        self.report(ptx, args).map(|report| report.counters.expect("the simulator counts"))
+    }
+
+    /// What the kernel of a text prints.
+    pub fn print(self, ptx: &str, args: Vec<SimArg<'_>>) -> String {
+        self.report(ptx, args).unwrap_or_else(|error| panic!("{error}")).printed
+    }
+
+    fn report(self, ptx: &str, args: Vec<SimArg<'_>>) -> Result<Report, SimError> {
+        match Simulator::new(TARGET).run(ptx, "k", [self.blocks, 1, 1], self.threads, self.shared, args) {
+            Ok(report) => Ok(report),
             Err(LaunchError::Simulator(error)) => Err(error),
             Err(other) => panic!("{other}"),
         }

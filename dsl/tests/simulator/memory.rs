@@ -145,3 +145,41 @@ fn generic_addresses_reach_shared_memory() {
     let launch = Launch { blocks: 1, threads: 1, shared: 16 };
     assert_eq!(launch.words(body, 3), [77, 77, 77]);
 }
+
+#[test]
+fn threads_have_memory_of_their_own() {
+    let body = ".local .align 8 .b8 a[4];\n.local .align 8 .b8 b[16];\nst.local.b32 [a], %r0;\nadd.u32 %r1, %r0, 100;\n\
+                mov.u64 %rd1, b;\nst.local.v2.b32 [%rd1+8], {%r1, %r0};\nld.local.b32 %r2, [a];\n\
+                ld.local.b32 %r3, [b+8];\nld.local.s8 %r4, [b+12];\nadd.u32 %r2, %r2, %r3;\nadd.u32 %r2, %r2, %r4;\n";
+    let words = Launch::threads(40).words(&(body.to_owned() + &store("%r2")), 40);
+    assert!(words.iter().enumerate().all(|(i, &word)| word == 3 * i as u32 + 100), "{words:?}");
+    for (access, address) in [("[a+24]", "0x18"), ("[b+2]", "0xa")] {
+        let fault = Launch::threads(1).fault(&format!("{body}\nld.local.u32 %r5, {access};"));
+        let end = format!("accesses 4 bytes of the thread's own memory at {address}, which has 24");
+        assert!(fault.to_string().ends_with(&end), "{fault}");
+    }
+}
+
+#[test]
+fn printf_takes_arguments_as_c_passes_them() {
+    let text = ".version 7.0\n.target sm_70\n.address_size 64\n\
+        .extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n\
+        .global .align 1 .b8 word[3] = {111, 107, 0};\n\
+        .global .align 1 .b8 format[23] = {37, 51, 100, 124, 37, 115, 124, 37, 48, 52, 120, 124, 37, 46, 50, 102, 124, 37, 37, 37, 117, 10, 0};\n\
+        .visible .entry k(.param .u64 out)\n{\n.reg .b32 %r<4>;\n.reg .b64 %rd<8>;\n.local .align 8 .b8 list[32];\n\
+        ld.param.u64 %rd0, [out];\nmov.u32 %r1, %tid.x;\nst.local.b32 [list], %r1;\nmov.u64 %rd1, word;\n\
+        st.local.b64 [list+8], %rd1;\nst.local.b32 [list+16], 254;\nst.local.b64 [list+24], 4609434218613702656;\n\
+        mov.u64 %rd2, list;\ncvta.local.u64 %rd3, %rd2;\nmov.u64 %rd4, format;\n\
+        {\n.param .b64 a;\nst.param.b64 [a], %rd4;\n.param .b64 b;\nst.param.b64 [b], %rd3;\n.param .b32 r;\n\
+        call.uni (r), vprintf, (a, b);\nld.param.b32 %r2, [r];\n}\nst.global.b32 [%rd0], %r2;\nret;\n}\n";
+    let mut out = [0_u32];
+    let error = Launch::threads(2).run(text, vec![Simulator::pointer_mut(&mut out)]).unwrap_err();
+    let wanted = "more arguments than there are in the format \"%3d|%s|%04x|%.2f|%%%u\\n\" (a limit of the simulator)";
+    assert!(error.to_string().ends_with(wanted), "{error}");
+    let text = text.replace("list[32]", "list[40]");
+    assert_eq!(
+        Launch::threads(2).print(&text, vec![Simulator::pointer_mut(&mut out)]),
+        "  0|ok|00fe|1.50|%0\n  1|ok|00fe|1.50|%0\n"
+    );
+    assert_eq!(out, [1]);
+}

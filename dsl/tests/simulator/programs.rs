@@ -12,7 +12,7 @@ fn refused(text: &str) -> String {
 #[test]
 fn text_that_is_no_program_is_refused() {
     let error = refused(&kernel(".param .u64 out", "frobnicate.u32 %r1, %r2;"));
-    assert!(error.starts_with("program `test` is not PTX that the simulator reads: "), "{error}");
+    assert!(error.starts_with("program `k` is not PTX that the simulator reads: "), "{error}");
     assert!(error.contains("frobnicate"), "{error}");
     assert_eq!(refused(".version 7.0\n.target sm_70\n.address_size 64\n"), "the PTX has no kernel `k`; it has none");
     let other = kernel(".param .u64 out", "").replace("entry k(", "entry scale(");

@@ -21,7 +21,8 @@ pub struct Ptx {
 impl Ptx {
     /// Makes the kernel and prints its text.
     pub fn run(&self) -> Result<(), CliError> {
-        let text = &self.kernel.make()?.program.ptx;
+        let made = self.kernel.make()?;
+        let text = made.program.ptx();
         match &self.output {
             Some(path) => PendingFile::create(path)?.write(text.as_bytes()),
             None => print(text),

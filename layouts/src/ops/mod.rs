@@ -4,9 +4,11 @@
 //! |---|---|
 //! | `relabel` | `reshape`, `permute`, `expand_dims`: other names for the same elements |
 //! | `project` | `slice`, `collapse`: what is left when a dimension is reduced |
+//! | `holder` | `holders`: who stands for an element that several have |
 //! | `pair` | `paired`, `doubled`, `unpaired`: two elements where one was, and back |
 //! | `operand` | `operand_a`, `operand_b`: what a thread's accumulators need of the factors |
 
+mod holder;
 mod operand;
 mod pair;
 mod project;

@@ -13,10 +13,12 @@
 //! | `named` | [`row_major`], [`swizzled`], [`shared_linear`], [`nvmma_shared`], [`mbarrier`] |
 //! | `padded` | [`padded`](padded()): gaps between elements |
 //! | `tensor` | [`TensorMemory`]: tensor memory, which is no shared memory but is addressed in bits, too |
+//! | `reinterpret` | [`SharedLayout::reinterpret`]: the same bytes as other elements |
 //! | `staging` | [`SharedLayout::between`]: a layout for one way in and one way out |
 
 mod named;
 mod padded;
+mod reinterpret;
 mod staging;
 mod tensor;
 

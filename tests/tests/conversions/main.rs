@@ -80,7 +80,7 @@ impl Case {
         let mut out = vec![T::default(); input.len()];
         let args = Convert::<T>::bind::<Simulator>((&input, &mut out));
         let report = simulator.launch(&program, [1, 1, 1], args);
-        let report = report.unwrap_or_else(|error| panic!("{self}: {error}\n{}", program.ptx));
+        let report = report.unwrap_or_else(|error| panic!("{self}: {error}\n{}", program.ptx()));
         assert_eq!(bits(&input), bits(&out), "{self}");
         (program, out, report.counters.unwrap())
     }
@@ -97,21 +97,21 @@ impl Case {
             ("barriers", counters.barrier, u64::from(cost.barriers) * warps),
             ("synchronizations", counters.warp_sync, u64::from(cost.warp_syncs) * warps),
             ("wavefronts", counters.shared_wavefronts, wavefronts(&plan)),
-            ("bytes", program.shared_bytes.into(), cost.shared_bytes.into()),
+            ("bytes", program.shared_bytes().into(), cost.shared_bytes.into()),
         ];
         for (name, found, planned) in counted {
-            assert_eq!(found, planned, "{name} of {self}, {}: {plan}\n{}", T::DTYPE.name(), program.ptx);
+            assert_eq!(found, planned, "{name} of {self}, {}: {plan}\n{}", T::DTYPE.name(), program.ptx());
         }
-        let count = |opcode: &str| program.ptx.matches(opcode).count() as u32;
+        let count = |opcode: &str| program.ptx().matches(opcode).count() as u32;
         if T::DTYPE.name() != "bool" {
-            assert_eq!(count("selp."), cost.selects, "selections of {self}: {plan}\n{}", program.ptx);
+            assert_eq!(count("selp."), cost.selects, "selections of {self}: {plan}\n{}", program.ptx());
         }
         // Narrow integers are also packed and taken apart for global memory.
         if T::DTYPE.is_float() {
             assert!(
                 count("prmt.") + count("bfe.") <= cost.permutations,
                 "permutations of {self}: {plan}\n{}",
-                program.ptx
+                program.ptx()
             );
         }
         plan

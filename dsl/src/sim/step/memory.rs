@@ -47,7 +47,7 @@ pub(super) fn load(block: &mut Block<'_>, warp: &mut Warp, step: &Access, mask: 
 }
 
 /// Signed narrow values keep their sign in a wider register.
-fn extended(ty: Type, value: u64) -> u64 {
+pub(super) fn extended(ty: Type, value: u64) -> u64 {
     match ty {
         Type::S8 => i64::from(value as i8).cast_unsigned(),
         Type::S16 => i64::from(value as i16).cast_unsigned(),
@@ -80,7 +80,10 @@ pub(super) fn atomic(block: &mut Block<'_>, warp: &mut Warp, step: &AtomStep, ma
     let (first, last) = (warp.bits(first), warp.bits(last));
     let mut old = [0; LANES];
     for lane in lanes(mask) {
-        let new = |old: u64| combined(step.op, step.access.ty, old, first[lane], last[lane]);
+        let (op, ty) = (step.op, step.access.ty);
+        // Sums of f32 in global memory flush what is too small for a normal number; in shared memory they don't.
+        let flushed = |bits: u64| if ty == Type::F32 && !way.shared && op == Atomic::Add { flush(bits) } else { bits };
+        let new = |old: u64| flushed(combined(op, ty, flushed(old), flushed(first[lane]), last[lane]));
         old[lane] = if way.shared {
             let (at, who) = (way.addresses[lane] as u32, way.accessor(block, warp, lane));
             let result = block.shared.update(at, way.bytes, who, new);
@@ -123,13 +126,15 @@ fn combined(op: Atomic, ty: Type, old: u64, a: u64, b: u64) -> u64 {
         Atomic::Xor => old ^ a,
         Atomic::Exch => a,
         Atomic::Cas => {
-            if old == a {
-                b
-            } else {
-                old
-            }
+            let own = u64::MAX >> (64 - 8 * type_bytes(ty));
+            if old == a & own { b } else { old }
         }
     }
+}
+
+/// A subnormal `f32` as zero of its sign.
+fn flush(bits: u64) -> u64 {
+    if f32::from_bits(bits as u32).is_subnormal() { bits & 0x8000_0000 } else { bits }
 }
 
 fn sum(ty: Type, a: u64, b: u64) -> u64 {
@@ -140,6 +145,8 @@ fn sum(ty: Type, a: u64, b: u64) -> u64 {
     match ty {
         Type::F32 => (f32::from_bits(a as u32) + f32::from_bits(b as u32)).to_bits().into(),
         Type::F64 => (f64::from_bits(a) + f64::from_bits(b)).to_bits(),
+        Type::F16 => (f16::from_bits(a as u16) + f16::from_bits(b as u16)).to_bits().into(),
+        Type::BF16 => (bf16::from_bits(a as u16) + bf16::from_bits(b as u16)).to_bits().into(),
         Type::F16x2 => halves(|a, b| (f16::from_bits(a) + f16::from_bits(b)).to_bits()),
         Type::BF16x2 => halves(|a, b| (bf16::from_bits(a) + bf16::from_bits(b)).to_bits()),
         _ => a.wrapping_add(b),

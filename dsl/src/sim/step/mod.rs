@@ -5,8 +5,10 @@ mod bits;
 mod control;
 mod convert;
 mod float;
+mod local;
 mod memory;
 mod mma;
+mod print;
 mod promise;
 mod round;
 mod shuffle;
@@ -34,6 +36,15 @@ pub(super) fn step(block: &mut Block<'_>, warp: &mut Warp, instruction: &Instruc
         Kind::LoadParam { dst, index, offset } => memory::parameter(block, warp, *dst, *index, *offset, mask),
         Kind::Load(step) => return memory::load(block, warp, step, mask),
         Kind::Store(step) => return memory::store(block, warp, step, mask),
+        Kind::LoadLocal(step) => return local::load(block, warp, step, mask),
+        Kind::StoreLocal(step) => return local::store(block, warp, step, mask),
+        Kind::Print { format, arguments, count } => {
+            print::print(block, warp, *format, *arguments, mask)?;
+            if let Some(count) = count {
+                warp.set_bits(*count, mask, &[1; 32]);
+            }
+        }
+        Kind::Assertion { message } => return Err(print::assertion(block, warp, *message, mask)),
         Kind::Atom(step) => return memory::atomic(block, warp, step, mask),
         Kind::Branch { target } => warp.jump(mask, *target),
         Kind::Exit => warp.exit(mask),

@@ -60,9 +60,9 @@ impl Explained {
         let program = &self.made.program;
         let head = format!(
             "{}: {} warps, {} bytes of shared memory a block",
-            program.name,
-            program.threads / 32,
-            program.shared_bytes
+            program.name(),
+            program.threads() / 32,
+            program.shared_bytes()
         );
         let lines = Lines::of(&self.contents, &self.emitted);
         format!("{head}\n\n{}\n{}\n{}", self.layouts(), lines.text(&source), self.totals())

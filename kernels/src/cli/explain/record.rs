@@ -34,9 +34,9 @@ impl Record {
             record.into()
         });
         Record {
-            name: program.name.clone(),
-            warps: program.threads / 32,
-            shared_bytes: program.shared_bytes,
+            name: program.name().to_owned(),
+            warps: program.threads() / 32,
+            shared_bytes: program.shared_bytes(),
             layouts: contents.layouts.iter().map(Registers::of).collect(),
             tiles: tiles.collect(),
             steps: contents.steps.iter().map(step).collect(),
