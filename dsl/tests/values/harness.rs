@@ -32,7 +32,7 @@ pub fn map<A: Element, R: Element, const N: usize>(
     let mut args: Vec<_> = padded.iter().map(|input| Simulator::pointer(input.as_slice())).collect();
     args.push(Simulator::pointer_mut(out.as_mut_slice()));
     if let Err(error) = Simulator::new(VOLTA).launch(&program, [blocks as u32, 1, 1], args) {
-        panic!("{error}\n{}", program.ptx);
+        panic!("{error}\n{}", program.ptx());
     }
     out.truncate(len);
     out

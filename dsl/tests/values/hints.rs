@@ -45,7 +45,7 @@ fn run_rows(said: Said, stride: i32) -> Result<(String, Vec<f32>), String> {
     let instance = Instance::new("rows_plus_one", RowsPlusOne { said });
     let args = RowsPlusOneArgs { x: &x[..], out: &mut out[..], stride, rows: 4 };
     instance.launch(&Simulator::new(VOLTA), args).map_err(|error| error.to_string())?;
-    Ok((instance.program(VOLTA).expect("a kernel that is right").ptx.clone(), out))
+    Ok((instance.program(VOLTA).expect("a kernel that is right").ptx().to_owned(), out))
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn gather(promise: bool, index: &[i32], count: &[i32]) -> Result<(String, Vec<f3
     let instance = Instance::new("gathered", Gathered { promise });
     let args = GatheredArgs { index, x: &x[..], out: &mut out[..], count };
     instance.launch(&Simulator::new(VOLTA), args).map_err(|error| error.to_string())?;
-    Ok((instance.program(VOLTA).expect("a kernel that is right").ptx.clone(), out))
+    Ok((instance.program(VOLTA).expect("a kernel that is right").ptx().to_owned(), out))
 }
 
 #[test]

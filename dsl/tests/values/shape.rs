@@ -133,7 +133,7 @@ fn bytes_go_sixteen_at_a_time() {
         [(16, 0, "v4.b32"), (16, 3, "v4.b32"), (8, 3, "v2.b32"), (4, 3, "b32"), (2, 3, "v2.s8"), (1, 3, "s8")]
     {
         let instance = Instance::new("bytes_plus", BytesPlus { vector, add });
-        let ptx = &instance.program(VOLTA).expect("a kernel that is right").ptx;
+        let ptx = instance.program(VOLTA).expect("a kernel that is right").ptx().to_owned();
         for access in ["ld", "st"] {
             assert!(ptx.contains(&format!("{access}.global.{spelling} ")), "{access} {vector}: {ptx}");
         }
