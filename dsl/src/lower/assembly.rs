@@ -12,7 +12,7 @@ use super::scalar::class_of;
 use super::{Held, LowerError, Lowering};
 use crate::element::DType;
 use crate::ir::{Asm, OpKind, TileType, Value};
-use crate::ptx::{self, Class, Operand, Reg, Statement};
+use crate::ptx::{self, Class, Reg, Statement};
 
 impl Lowering<'_> {
     pub(super) fn assembly(
@@ -100,19 +100,11 @@ impl Lowering<'_> {
     fn operand_registers(&mut self, dtype: DType, nums: &[Num]) -> Vec<Reg> {
         match elements_per_register(dtype, nums.len()) {
             1 => nums.iter().map(|&num| self.reg(num, class_of(dtype))).collect(),
-            PER_WORD => self.words_of_bytes(nums).into_iter().map(|word| self.operand_register(word)).collect(),
+            PER_WORD => self.words_of_bytes(nums),
             _ => {
                 let pair = |pair: &[Num]| (pair[0], pair.get(1).copied().unwrap_or(Num::float(0.0)));
                 nums.chunks(2).map(pair).map(|(low, high)| self.pack(dtype, low, high)).collect()
             }
-        }
-    }
-
-    pub(super) fn operand_register(&mut self, word: Operand) -> Reg {
-        match word {
-            Operand::Reg(reg) => reg,
-            Operand::Int(value) => self.reg(Num::int(value), Class::B32),
-            _ => unreachable!("bytes make a word"),
         }
     }
 

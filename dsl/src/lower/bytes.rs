@@ -6,15 +6,12 @@
 
 use super::Lowering;
 use super::num::Num;
+use super::words::{LOW_BYTES, LOW_HALVES};
 use crate::element::DType;
-use crate::ptx::{Alu, Class, Operand, Reg, Type};
+use crate::ptx::{Alu, Class, Reg, Type};
 
 /// Elements of a register.
 pub(super) const PER_WORD: usize = 4;
-
-/// Byte 0 of two registers, then byte 1 of each; bytes 0 and 1 of two registers.
-const FIRST_BYTES: i64 = 0x5140;
-pub(super) const LOWER_HALVES: i64 = 0x5410;
 
 impl Lowering<'_> {
     /// The elements that some words hold.
@@ -25,30 +22,32 @@ impl Lowering<'_> {
 
     fn byte_of_word(&mut self, dtype: DType, word: Reg, byte: i64) -> Num {
         let above = if dtype.is_signed() { byte | 8 } else { 4 };
-        let reg = self.permuted(Num::base(word), Num::int(0), Num::int(byte | above << 4 | above << 8 | above << 12));
+        let selector = byte | above << 4 | above << 8 | above << 12;
+        let args = [Num::base(word), Num::int(0), Num::int(selector)];
+        let reg = self.alu(Alu::Prmt, Type::B32, Class::B32, &args);
         self.bytes.insert(reg, (word, byte));
         Num::base(reg)
     }
 
     /// Four elements to a word, the first in the lowest bits.
-    pub(super) fn words_of_bytes(&mut self, elements: &[Num]) -> Vec<Operand> {
+    pub(super) fn words_of_bytes(&mut self, elements: &[Num]) -> Vec<Reg> {
         elements.chunks(PER_WORD).map(|own| self.word_of_bytes(own)).collect()
     }
 
-    fn word_of_bytes(&mut self, elements: &[Num]) -> Operand {
+    /// Four elements in a word.
+    pub(super) fn word_of_bytes(&mut self, elements: &[Num]) -> Reg {
         if let Some(word) = self.whole_word(elements) {
-            return Operand::Reg(word);
+            return word;
         }
         let constant = elements.iter().rev().try_fold(0, |word, element| match element {
             Num::Int { base: None, offset } => Some(word << 8 | offset & 0xff),
             _ => None,
         });
         if let Some(word) = constant {
-            return Operand::Int(word);
+            return self.reg(Num::int(word), Class::B32);
         }
-        let low = self.permuted(elements[0], elements[1], Num::int(FIRST_BYTES));
-        let high = self.permuted(elements[2], elements[3], Num::int(FIRST_BYTES));
-        Operand::Reg(self.permuted(Num::base(low), Num::base(high), Num::int(LOWER_HALVES)))
+        let [low, high] = [0, 2].map(|i| self.permuted(elements[i], elements[i + 1], Num::int(LOW_BYTES)));
+        self.permuted(Num::base(low), Num::base(high), Num::int(LOW_HALVES))
     }
 
     /// The word that these elements were taken from, in this order.
@@ -60,12 +59,5 @@ impl Lowering<'_> {
         let (word, _) = origin(&elements[0])?;
         let same = elements.iter().zip(0..).all(|(element, byte)| origin(element) == Some((word, byte)));
         same.then_some(word)
-    }
-
-    /// A register of four bytes of two others.
-    pub(super) fn permuted(&mut self, low: Num, high: Num, selector: Num) -> Reg {
-        // The first operands are registers; only the selector may be a constant.
-        let [low, high] = [low, high].map(|num| Num::base(self.reg(num, Class::B32)));
-        self.alu(Alu::Prmt, Type::B32, Class::B32, &[low, high, selector])
     }
 }

@@ -150,7 +150,9 @@ impl Lowering<'_> {
                 let bytes: Vec<Num> = values.iter().map(|&v| self.cast(DType::Bool, DType::U8, v)).collect();
                 self.packed(DType::U8, &bytes)
             }
-            _ if dtype.bytes() == 1 && values.len() >= PER_WORD => self.words_of_bytes(values),
+            _ if dtype.bytes() == 1 && values.len() >= PER_WORD => {
+                self.words_of_bytes(values).into_iter().map(Operand::Reg).collect()
+            }
             [one] if half && dtype.is_float() => vec![Operand::Reg(self.half_reg(dtype, *one))],
             _ if half && values.len() > 1 => values
                 .chunks(2)

@@ -8,15 +8,15 @@ use quadpair_layouts::Layout;
 use quadpair_layouts::convert::Words;
 
 use super::Lowering;
-use super::bytes::LOWER_HALVES;
 use super::linear::ThreadMap;
 use super::num::Num;
 use super::scalar::class_of;
 use crate::element::DType;
 use crate::ptx::{Alu, Class, Compare, Op, Operand, Reg, Type};
 
-/// The selector of `prmt` that puts the low bytes of both operands side by side.
-const LOW_BYTES: i64 = 0x0040;
+/// Selectors of `prmt`: the low bytes of both operands side by side, and their low halves.
+pub(super) const LOW_BYTES: i64 = 0x0040;
+pub(super) const LOW_HALVES: i64 = 0x5410;
 
 /// What turns a selector of a half into that of the other, for both halves of a result.
 const OTHER_HALVES: u32 = 0x2222;
@@ -45,15 +45,19 @@ impl Lowering<'_> {
                 let reg = self.reg(*one, Class::F32);
                 self.recast(reg, Class::B32)
             }
-            (_, [low, high]) if dtype.bytes() == 2 => self.permuted(*low, *high, Num::int(LOWER_HALVES)),
+            (_, [low, high]) if dtype.bytes() == 2 => self.permuted(*low, *high, Num::int(LOW_HALVES)),
             (_, [low, high]) => self.permuted(*low, *high, Num::int(LOW_BYTES)),
-            (_, [_, _, _, _]) => match self.words_of_bytes(elements)[0] {
-                Operand::Reg(word) => word,
-                ref constant => self.operand_register(constant.clone()),
-            },
+            (_, [_, _, _, _]) => self.word_of_bytes(elements),
             (_, [one, ..]) => self.reg(*one, Class::B32),
             (_, []) => unreachable!("a word has elements"),
         }
+    }
+
+    /// Any four bytes of two registers.
+    pub(super) fn permuted(&mut self, low: Num, high: Num, selector: Num) -> Reg {
+        // The first operands are registers; only the selector may be a constant.
+        let [low, high] = [low, high].map(|num| Num::base(self.reg(num, Class::B32)));
+        self.alu(Alu::Prmt, Type::B32, Class::B32, &[low, high, selector])
     }
 
     /// What each register of the target gets from the words.
