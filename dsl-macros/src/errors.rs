@@ -44,6 +44,7 @@ pub const LAZY_AND: &str = "`&&` cannot skip its right side at run time: use `&`
 pub const LAZY_OR: &str = "`||` cannot skip its right side at run time: use `|`";
 pub const WHILE: &str =
     "a `while` loop needs a comptime condition: at run time, use `for` over a range and `select` or `if`";
+pub const WARP_ANY: &str = "`warp_any(..)` differs between warps: it is the whole condition of an `if`";
 pub const RANGE: &str = "a `for` loop runs over `a..b` or `(a..b).step_by(c)`";
 pub const RANGE_INCLUSIVE: &str = "a `for` loop excludes its end: write `a..b + 1`";
 pub const LOOP_PATTERN: &str = "the index of a `for` loop is one name or `_`";

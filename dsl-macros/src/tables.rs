@@ -119,6 +119,8 @@ const VARIADIC: &[(&str, usize)] = &[("device_print", 1)];
 pub fn variadic_from(function: &str) -> Option<usize> {
     VARIADIC.iter().find(|(name, _)| *name == function).map(|(_, position)| *position)
 }
+/// The condition of an `if` that each warp decides for itself.
+pub const WARP_ANY: &str = "warp_any";
 
 /// Whether calls of this function are traced whatever the arguments are.
 pub fn is_generator(function: &str) -> bool {

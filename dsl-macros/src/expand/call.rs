@@ -58,6 +58,9 @@ impl Body {
         let ends = Ends::of(expr);
         let Expr::Call(call) = expr else { return Info::COMPTIME };
         let name = callee_name(call);
+        if name.as_deref() == Some(tables::WARP_ANY) {
+            self.errors.at(&call, errors::WARP_ANY);
+        }
         let (infos, whole) = self.arguments(&mut call.args);
         let Some(name) = name else {
             if whole.is_run_time() {

@@ -32,6 +32,7 @@ use super::call::Call;
 use crate::binding::{Number, Place, Stage};
 use crate::errors;
 use crate::spans::{Ends, hidden, trace};
+use crate::tables::WARP_ANY;
 
 /// The header of a `for` loop: bounds and step, each with what the visit told and where it stands.
 struct Header {
@@ -173,12 +174,14 @@ impl Body {
     pub fn if_else(&mut self, expr: &mut Expr, result: Use) -> Info {
         let Expr::If(choice) = expr else { return Info::COMPTIME };
         let ends = Ends::of(&choice.cond);
+        let by_warp = take_warp_any(&mut choice.cond);
         self.scopes.push();
         let condition = self.expr(&mut choice.cond);
         let info = match condition.is_run_time() {
             false => self.comptime_if(choice, condition, result),
             true => {
-                let (code, info) = self.run_time_if(choice, condition, ends, result);
+                let begin = if by_warp { "if_any_begin" } else { "if_begin" };
+                let (code, info) = self.run_time_if(choice, (condition, ends, begin), result);
                 *expr = Expr::Verbatim(code);
                 info
             }
@@ -201,7 +204,12 @@ impl Body {
         }
     }
 
-    fn run_time_if(&mut self, choice: &mut ExprIf, condition: Info, ends: Ends, result: Use) -> (TokenStream, Info) {
+    fn run_time_if(
+        &mut self,
+        choice: &mut ExprIf,
+        (condition, ends, begin_with): (Info, Ends, &'static str),
+        result: Use,
+    ) -> (TokenStream, Info) {
         let value = result == Use::Value && tail(&choice.then_branch).is_some() && choice.else_branch.is_some();
         let result = if value { Use::Value } else { Use::Effect };
         let mut sources = vec![tail(&choice.then_branch).cloned()];
@@ -217,7 +225,7 @@ impl Body {
         }
         let mut begin = Call::new(ends);
         self.plain(&mut begin, &choice.cond, condition, ends);
-        let begin = begin.function(&["control", "if_begin"]);
+        let begin = begin.function(&["control", begin_with]);
         let merged = sources.pop().flatten().filter(|_| value);
         let code = self.branches(choice, ends, begin, carried, merged);
         let stage = if value { Stage::RunTime } else { Stage::Comptime };
@@ -386,4 +394,15 @@ fn else_tail(other: &Expr) -> Option<&Expr> {
         Expr::Block(block) => tail(&block.block),
         _ => Some(other),
     }
+}
+
+/// Replaces the condition `warp_any(x)` by `x`, and tells whether it was one.
+fn take_warp_any(condition: &mut Expr) -> bool {
+    let Expr::Call(call) = &*condition else { return false };
+    let named = matches!(&*call.func, Expr::Path(path) if path.path.is_ident(WARP_ANY));
+    if let (true, 1, Some(tile)) = (named, call.args.len(), call.args.first().cloned()) {
+        *condition = tile;
+        return true;
+    }
+    false
 }

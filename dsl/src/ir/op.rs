@@ -392,12 +392,27 @@ pub enum OpKind {
     EndFor,
     /// Opens a branch on a scalar.
     If(Value),
+    /// Opens a branch that each warp takes if any element of the tile that it has is true.
+    IfAny(Value),
     /// The other side of the branch.
     Else,
     /// The first after the true side, the second after the other.
     Merge(Value, Value),
     /// Closes a branch.
     EndIf,
+}
+
+impl OpKind {
+    /// The author's name of an operation for which all warps of a block must come together.
+    pub const fn meets_other_warps(&self) -> Option<&'static str> {
+        match self {
+            OpKind::Barrier => Some("barrier"),
+            OpKind::Convert(..) => Some("convert_layout"),
+            OpKind::Apply(Apply::Reduce { .. }) => Some("reduce"),
+            OpKind::Apply(Apply::Scan { .. }) => Some("associative_scan"),
+            _ => None,
+        }
+    }
 }
 
 /// An operation: what it does, what it gives and where it was written.

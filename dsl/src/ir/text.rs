@@ -23,7 +23,7 @@ impl fmt::Display for Function {
                 number += 1;
             }
             writeln!(f, "{}", operation(op))?;
-            if matches!(op.kind, OpKind::For { .. } | OpKind::If(_) | OpKind::Else | OpKind::Apply(_)) {
+            if matches!(op.kind, OpKind::For { .. } | OpKind::If(_) | OpKind::IfAny(_) | OpKind::Else | OpKind::Apply(_)) {
                 depth += 1;
             }
         }
@@ -146,6 +146,7 @@ pub(crate) fn operation(op: &Op) -> String {
         OpKind::Yield { carried, next } => format!("yield {} = {}", v(carried), v(next)),
         OpKind::EndFor => "end for".to_owned(),
         OpKind::If(_) => named("if"),
+        OpKind::IfAny(_) => named("if_any"),
         OpKind::Else => "else".to_owned(),
         OpKind::Merge(..) => named("merge"),
         OpKind::EndIf => "end if".to_owned(),

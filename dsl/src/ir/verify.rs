@@ -116,7 +116,7 @@ impl Verifier<'_> {
             OpKind::Element(_) | OpKind::Give(_) => return Some("outside a function of elements".to_owned()),
             OpKind::EndApply => return self.close("apply"),
             OpKind::For { .. } => self.open.push(Open::new("for", visible)),
-            OpKind::If(_) => self.open.push(Open::new("if", visible)),
+            OpKind::If(_) | OpKind::IfAny(_) => self.open.push(Open::new("if", visible)),
             OpKind::Carry(_) => return self.carry(),
             OpKind::Yield { carried, next } => return self.yielded(carried, next),
             OpKind::Else => return self.other_side(),
@@ -261,7 +261,8 @@ impl OpKind {
             | OpKind::Histogram(a)
             | OpKind::Bound(a, _)
             | OpKind::Carry(a)
-            | OpKind::If(a) => vec![a],
+            | OpKind::If(a)
+            | OpKind::IfAny(a) => vec![a],
             OpKind::Binary(_, a, b) | OpKind::Compare(_, a, b) | OpKind::Join(a, b) | OpKind::Merge(a, b) => {
                 vec![a, b]
             }
@@ -305,6 +306,7 @@ impl OpKind {
                 | OpKind::Print { .. }
                 | OpKind::EndFor
                 | OpKind::If(_)
+                | OpKind::IfAny(_)
                 | OpKind::Else
                 | OpKind::EndIf
                 | OpKind::Apply(_)

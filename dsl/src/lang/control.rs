@@ -22,7 +22,9 @@ impl Loop {
 
 /// An open branch.
 #[derive(Clone, Copy, Debug)]
-pub struct Branch(());
+pub struct Branch {
+    by_warp: bool,
+}
 
 /// Opens a loop over `lo`, `lo + step`, … below `hi`. The index has the bounds' type, `i32` where they are numbers.
 #[track_caller]
@@ -66,7 +68,21 @@ pub const fn if_begin(trace: &mut Trace<'_>, condition: Tile) -> Branch {
         trace.fail(text.push("; use select for a condition of each element"));
     }
     trace.effect(OpKind::If(condition.value));
-    Branch(())
+    Branch { by_warp: false }
+}
+
+/// Opens a branch that each warp takes if the condition holds for any element that it has: `if warp_any(grew) { .. }`.
+///
+/// Other warps may not come along, so nothing inside may wait for them: no barrier, no conversion or reduction.
+#[track_caller]
+pub const fn if_any_begin(trace: &mut Trace<'_>, condition: Tile) -> Branch {
+    if condition.is_scalar() || !condition.ty.dtype.is(DType::Bool) || condition.ty.is_pointer() {
+        let text = describe(text("warp_any").push("a bool tile is wanted, this is "), &condition);
+        trace.fail(text.push("; a scalar is a condition as it is"));
+    }
+    trace.effect(OpKind::IfAny(condition.value));
+    trace.enter_one_warp();
+    Branch { by_warp: true }
 }
 
 /// Opens the other side.
@@ -77,6 +93,9 @@ pub const fn if_else(trace: &mut Trace<'_>, _branch: &Branch) {
 
 /// Closes a branch.
 #[track_caller]
-pub const fn if_end(trace: &mut Trace<'_>, _branch: Branch) {
+pub const fn if_end(trace: &mut Trace<'_>, branch: Branch) {
     trace.effect(OpKind::EndIf);
+    if branch.by_warp {
+        trace.leave_one_warp();
+    }
 }

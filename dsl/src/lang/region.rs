@@ -173,7 +173,7 @@ impl Function {
 /// What an operation does that a function of elements cannot.
 pub(crate) const fn not_arithmetic(kind: &OpKind) -> &'static str {
     match kind {
-        OpKind::For { .. } | OpKind::If(_) => "there is no control flow in it: use select",
+        OpKind::For { .. } | OpKind::If(_) | OpKind::IfAny(_) => "there is no control flow in it: use select",
         OpKind::Apply(_) => "there is no reduction, scan or map in it",
         OpKind::Asm(_) => "there is no inline assembly with effects in it",
         OpKind::Barrier => "there is no barrier in it",

@@ -19,6 +19,8 @@ pub struct Trace<'a> {
     allocations: u32,
     warps: Option<usize>,
     strict: bool,
+    /// Open branches that each warp takes for itself.
+    one_warp: usize,
     /// The architecture that the kernel is checked for: 70 is sm_70.
     sm: Option<u32>,
     /// Whose function of elements is being traced.
@@ -71,6 +73,7 @@ impl<'a> Trace<'a> {
             allocations,
             warps: None,
             strict: false,
+            one_warp: 0,
             sm: None,
             function: None,
             fault: None,
@@ -129,6 +132,7 @@ impl<'a> Trace<'a> {
         if let Some(layout) = &ty.layout {
             self.agree_on_warps(layout);
         }
+        self.alone(&kind);
         let value = Value(self.values);
         self.values += 1;
         self.keep(Op { kind, result: Some(ty), at: Location::caller() });
@@ -139,6 +143,7 @@ impl<'a> Trace<'a> {
     #[track_caller]
     pub(crate) const fn effect(&mut self, kind: OpKind) {
         self.fits_a_function(&kind, &TileType::scalar(DType::Bool));
+        self.alone(&kind);
         if self.fault.is_none() {
             self.keep(Op { kind, result: None, at: Location::caller() });
         }
@@ -167,6 +172,26 @@ impl<'a> Trace<'a> {
             let text = text.push("its function is arithmetic on elements, this is a tile ").push(ty.dtype.name());
             let text = text.push(" ").shape(&layout.shape());
             self.fail(text.push("; make the tile an operand, and the function takes its elements"));
+        }
+    }
+
+    /// Enters a branch that other warps may not take.
+    pub(crate) const fn enter_one_warp(&mut self) {
+        self.one_warp += 1;
+    }
+
+    /// Leaves it.
+    pub(crate) const fn leave_one_warp(&mut self) {
+        self.one_warp -= 1;
+    }
+
+    #[track_caller]
+    const fn alone(&mut self, kind: &OpKind) {
+        if self.one_warp > 0
+            && let Some(name) = kind.meets_other_warps()
+        {
+            let text = Text::new(name).push(": inside `if warp_any(..)` other warps may not come along");
+            self.fail(text.push("; bring it before or behind the `if`"));
         }
     }
 

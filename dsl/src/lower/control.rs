@@ -19,8 +19,8 @@ use super::num::Num;
 use super::scalar::{bits_of, class_of, type_of};
 use super::{Held, Lowering, repeated_registers};
 use crate::element::DType;
-use crate::ir::{OpKind, TileType, Value};
-use crate::ptx::{Alu, Class, Compare, Guard, Label, Op, Operand, Reg, Type};
+use crate::ir::{BinaryOp, OpKind, TileType, Value};
+use crate::ptx::{Alu, Class, Compare, Guard, Label, Op, Operand, Reg, Type, Vote};
 
 /// An open loop or branch.
 pub(super) enum Bracket {
@@ -228,6 +228,23 @@ impl Lowering<'_> {
     pub(super) fn begin_if(&mut self, condition: Value) {
         let condition = self.scalar_of(condition);
         let condition = self.reg(condition, Class::Pred);
+        self.open_branch(condition);
+    }
+
+    /// Each warp votes: it takes the branch if any of its threads has an element that is true.
+    pub(super) fn begin_if_any(&mut self, condition: Value) {
+        let held = self.held(condition);
+        let mut any = Num::Bool(false);
+        for &num in held.iter() {
+            any = self.binary(BinaryOp::Or, DType::Bool, any, num);
+        }
+        let (own, dst) = (self.reg(any, Class::Pred), self.emit.fresh(Class::Pred));
+        let src = Guard { reg: own, negated: false };
+        self.emit.push(Op::Vote { mode: Vote::Any, dst, src, mask: Operand::Int(-1) });
+        self.open_branch(dst);
+    }
+
+    fn open_branch(&mut self, condition: Reg) {
         self.emit.open(true);
         self.open.push(Bracket::Branch(Branch { condition, then: None, merged: Vec::new(), next: 0 }));
     }
@@ -253,7 +270,7 @@ impl Lowering<'_> {
         let mut merges = Vec::new();
         for op in &self.function.ops[self.position + 1..] {
             match op.kind {
-                OpKind::If(_) => depth += 1,
+                OpKind::If(_) | OpKind::IfAny(_) => depth += 1,
                 OpKind::EndIf if depth == 0 => break,
                 OpKind::EndIf => depth -= 1,
                 OpKind::Merge(then, _) if depth == 0 => merges.extend(op.result.map(|ty| (then, ty))),

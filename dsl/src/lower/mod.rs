@@ -301,6 +301,7 @@ impl<'f> Lowering<'f> {
             OpKind::Yield { carried, next } => self.yield_value(carried, next),
             OpKind::EndFor => self.end_for(),
             OpKind::If(condition) => self.begin_if(condition),
+            OpKind::IfAny(condition) => self.begin_if_any(condition),
             OpKind::Else => self.begin_else(),
             OpKind::Merge(_, other) => self.merge(other, &ty),
             OpKind::EndIf => self.end_if(),

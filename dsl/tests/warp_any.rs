@@ -1,0 +1,38 @@
+//! Branches that each warp takes for itself.
+
+use quadpair::prelude::*;
+use quadpair::sim::Simulator;
+use quadpair_profiles::Profile;
+
+const TILE: Layout = blocked([4, 64], [1, 2], [1, 32], [4, 1], [1, 0]);
+
+/// A row a warp. Where any element of a row is above the limit, the whole row is halved.
+#[kernel(grid = [1])]
+fn halve_rows(x: Ptr<f32>, out: PtrMut<f32>, limit: f32) {
+    let row = arange(TILE.slice(1)).expand_dims(1);
+    let place = row * 64 + arange(TILE.slice(0)).expand_dims(0);
+    let mut values = load(x + place);
+    let mut halved = zeros::<f32>(TILE.slice(1));
+    if warp_any(values > limit) {
+        values = values * 0.5;
+        halved = halved + 1.0;
+    }
+    store(out + place, values + halved.expand_dims(1));
+}
+
+instances! { HALVE_ROWS = HalveRows {}; }
+
+#[test]
+fn a_warp_decides_for_its_own_elements() {
+    let mut x = vec![1.0; 256];
+    x[64 + 17] = 5.0;
+    x[3 * 64] = 6.0;
+    let mut out = vec![f32::NAN; 256];
+    let simulator = Simulator::new(&Profile::by_name("volta").expect("a shipped profile"));
+    let args = HalveRowsArgs { x: x.as_slice(), out: out.as_mut_slice(), limit: 4.0 };
+    HALVE_ROWS.launch(&simulator, args).expect("the kernel is right");
+    for (i, (&before, &after)) in x.iter().zip(&out).enumerate() {
+        let wanted = if i / 64 % 2 == 1 { before * 0.5 + 1.0 } else { before };
+        assert_eq!(after, wanted, "element {i}");
+    }
+}
