@@ -99,6 +99,8 @@ pub enum Error {
     ElementCount { from: Shapes },
     /// Two tiles whose shapes don't fit each other.
     Shapes { op: &'static str, shapes: Shapes },
+    /// Two tiles whose extents are neither equal nor 1.
+    Extents { shapes: Shapes },
     /// Two tiles whose layouts differ.
     Layouts { difference: Difference },
     /// A tile that doesn't hold what a broadcast needs.
@@ -216,6 +218,12 @@ impl PackedShape {
     }
 }
 
+impl Shapes {
+    pub(crate) const fn of(left: &Shape, right: &Shape) -> Shapes {
+        Shapes { left: PackedShape::of(left), right: PackedShape::of(right) }
+    }
+}
+
 impl ElementOf {
     const fn write(&self, text: Text) -> Text {
         text.element(self.element, &self.shape.shape())
@@ -224,7 +232,7 @@ impl ElementOf {
 
 impl Error {
     pub(crate) const fn shapes(op: &'static str, left: &Shape, right: &Shape) -> Error {
-        Error::Shapes { op, shapes: Shapes { left: PackedShape::of(left), right: PackedShape::of(right) } }
+        Error::Shapes { op, shapes: Shapes::of(left, right) }
     }
 
     /// The error in words.
@@ -362,6 +370,10 @@ impl Error {
                 let text = text.shape(&left).push(" has ").number(left.len()).push(" elements, ");
                 text.shape(&right).push(" has ").number(right.len())
             }
+            Error::Extents { shapes } => {
+                let text = text.shape(&shapes.left.shape()).push(" and ").shape(&shapes.right.shape());
+                text.push(" do not broadcast: extents must be equal, or 1")
+            }
             Error::Shapes { op, shapes } => text.shape(&shapes.left.shape()).push(op).shape(&shapes.right.shape()),
             Error::Layouts { difference } => {
                 let text = difference.write(text.push("the layouts differ: "));
@@ -389,7 +401,8 @@ impl Error {
                 )
             }
             Error::Warps { from, to } => {
-                text.push("one tile lives in ").number(from).push(" warps, the other in ").number(to)
+                let text = text.push("one tile lives in ").number(from).push(" warps, the other in ").number(to);
+                text.push("; every tile of a kernel lives in all its warps")
             }
             _ => text,
         }
@@ -610,6 +623,7 @@ mod tests {
             Error::Footprint { wanted: 2048, bytes: 1024 },
             Error::ElementCount { from: shapes },
             Error::Shapes { op: " with ", shapes },
+            Error::Extents { shapes },
             Error::Layouts { difference },
             Error::Broadcast { difference },
             Error::Parents { left: 2, right: 3 },

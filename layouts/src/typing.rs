@@ -18,7 +18,7 @@
 //!
 //! An invalid operand's own error comes first.
 
-use crate::error::{Error, PackedShape};
+use crate::error::{Error, PackedShape, Shapes};
 use crate::layout::Layout;
 use crate::shape::Shape;
 
@@ -50,7 +50,7 @@ pub const fn elementwise(a: &Layout, b: &Layout) -> Result<Layout, Error> {
     }
     let whole = match broadcast_shape(&left, &right) {
         Some(shape) => shape,
-        None => return Err(Error::shapes(" with ", &left, &right)),
+        None => return Err(Error::Extents { shapes: Shapes::of(&left, &right) }),
     };
     if whole.equals(&left) {
         broadcast(b, a)
@@ -360,8 +360,8 @@ mod tests {
         let rows = other.slice(1).expand_dims(1);
         assert!(matches!(elementwise(&tile, &rows), Err(Error::Broadcast { .. })));
         assert!(matches!(broadcast(&tile, &rows), Err(Error::Shapes { .. })));
-        assert!(matches!(elementwise(&tile, &tile.slice(1)), Err(Error::Shapes { .. })));
-        assert!(matches!(elementwise(&tile, &tile.reshape([32, 64])), Err(Error::Shapes { .. })));
+        assert!(matches!(elementwise(&tile, &tile.slice(1)), Err(Error::Extents { .. })));
+        assert!(matches!(elementwise(&tile, &tile.reshape([32, 64])), Err(Error::Extents { .. })));
         let fewer = Mma::m8n8k4(Quadpairs::TwoByTwo, [2, 1]).accumulator([64, 32]);
         assert_eq!(elementwise(&tile, &fewer), Err(Error::Warps { from: 4, to: 2 }));
         let fault = tile.slice(3);

@@ -410,6 +410,9 @@ impl OpKind {
             OpKind::Convert(..) => Some("convert_layout"),
             OpKind::Apply(Apply::Reduce { .. }) => Some("reduce"),
             OpKind::Apply(Apply::Scan { .. }) => Some("associative_scan"),
+            OpKind::Gather { .. } => Some("gather"),
+            OpKind::Histogram(_) => Some("histogram"),
+            OpKind::Atomic { .. } | OpKind::SharedAtomic { .. } => Some("an atomic operation"),
             _ => None,
         }
     }

@@ -23,7 +23,10 @@ impl fmt::Display for Function {
                 number += 1;
             }
             writeln!(f, "{}", operation(op))?;
-            if matches!(op.kind, OpKind::For { .. } | OpKind::If(_) | OpKind::IfAny(_) | OpKind::Else | OpKind::Apply(_)) {
+            if matches!(
+                op.kind,
+                OpKind::For { .. } | OpKind::If(_) | OpKind::IfAny(_) | OpKind::Else | OpKind::Apply(_)
+            ) {
                 depth += 1;
             }
         }
