@@ -408,6 +408,8 @@ impl OpKind {
         match self {
             OpKind::Barrier => Some("barrier"),
             OpKind::Convert(..) => Some("convert_layout"),
+            OpKind::Gather { .. } => Some("gather"),
+            OpKind::Histogram(_) => Some("histogram"),
             OpKind::Apply(Apply::Reduce { .. }) => Some("reduce"),
             OpKind::Apply(Apply::Scan { .. }) => Some("associative_scan"),
             OpKind::Gather { .. } => Some("gather"),

@@ -100,7 +100,7 @@ const fn out_of_range(name: &str, counts: &[(usize, usize, &str)]) -> Option<qua
 
 /// The type that all operands broadcast to; its element type means nothing.
 #[track_caller]
-const fn common_type(trace: &mut Trace<'_>, name: &str, args: &[Tile]) -> TileType {
+pub(super) const fn common_type(trace: &mut Trace<'_>, name: &str, args: &[Tile]) -> TileType {
     let (mut whole, mut i) = (largest(args), 0);
     while i < args.len() {
         let layout = common_layout(trace, name, &whole, &args[i]);

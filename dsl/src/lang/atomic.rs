@@ -138,6 +138,7 @@ const fn update(
     let value = value.tile(trace, name, ty.dtype);
     check_store(trace, name, &pointer, &value);
     let order = or(options.order, Order::AcqRel);
+    check_alone(trace, name, &ty, order);
     let atomic = Atomic { op, order, scope: options.scope };
     let (args, mask) = ([Some(value.value), None], value_of(options.mask));
     trace.emit(OpKind::Atomic { atomic, pointer: pointer.value, args, mask }, ty)
@@ -158,6 +159,7 @@ const fn compare_exchange(
     check_store(trace, name, &pointer, &compare);
     check_store(trace, name, &pointer, &value);
     let order = or(options.order, Order::AcqRel);
+    check_alone(trace, name, &ty, order);
     let atomic = Atomic { op, order, scope: options.scope };
     let (args, mask) = ([Some(compare.value), Some(value.value)], value_of(options.mask));
     trace.emit(OpKind::Atomic { atomic, pointer: pointer.value, args, mask }, ty)
@@ -167,6 +169,7 @@ const fn compare_exchange(
 const fn read(trace: &mut Trace<'_>, name: &str, pointer: Tile, options: AtomicOptions) -> Tile {
     let ty = operated(trace, name, AtomicOp::Load, &pointer, &options);
     let order = or(options.order, Order::Acquire);
+    check_alone(trace, name, &ty, order);
     if order.releases() {
         trace.fail(text(name).push("a load is relaxed or acquires; it has nothing to release"));
     }
@@ -181,6 +184,7 @@ const fn write(trace: &mut Trace<'_>, name: &str, pointer: Tile, value: Operand,
     let value = value.tile(trace, name, ty.dtype);
     check_store(trace, name, &pointer, &value);
     let order = or(options.order, Order::Release);
+    check_alone(trace, name, &ty, order);
     if order.acquires() {
         trace.fail(text(name).push("a store is relaxed or releases; it has nothing to acquire"));
     }
@@ -206,6 +210,20 @@ const fn operated(
         check_mask(trace, name, pointer, mask);
     }
     ty
+}
+
+/// Inside of a branch that other warps may not take, an operation can't wait for them, nor leave its work to them.
+#[track_caller]
+pub(crate) const fn check_alone(trace: &mut Trace<'_>, name: &str, ty: &TileType, order: Order) {
+    let shared = match &ty.layout {
+        Some(layout) => layout.free_warps() != 0,
+        None => true,
+    };
+    if trace.in_one_warp() && (shared || !matches!(order, Order::Relaxed)) {
+        let text =
+            text(name).push("inside `if warp_any(..)` other warps may not come along; an atomic operation there ");
+        trace.fail(text.push("must be relaxed, of a tile whose elements are each in one warp"));
+    }
 }
 
 /// Why there is no such operation on elements of a type.

@@ -9,7 +9,7 @@ use quadpair_layouts::{Layout, Shape, typing};
 
 use crate::element::DType;
 use crate::ir::{Atomic, AtomicOp, Indexed, OpKind, Order, Scope, TileType};
-use crate::lang::atomic::{no_operation, value_of};
+use crate::lang::atomic::{check_alone, no_operation, value_of};
 use crate::lang::ops::{describe, text};
 use crate::lang::{Shared, Tile, Trace};
 
@@ -84,6 +84,7 @@ impl Shared {
         if let Some(mask) = &mask {
             check_scatter_mask(trace, name, &values, mask);
         }
+        check_alone(trace, name, &values.ty, Order::Relaxed);
         let atomic = Atomic { op, order: Order::Relaxed, scope: Scope::Block };
         let kind = OpKind::SharedAtomic { atomic, place, values: values.value, mask: value_of(mask) };
         trace.emit(kind, values.ty)

@@ -1,8 +1,7 @@
 //! Messages of a running kernel.
 
 use crate::ir::{MAX_ASM_ARGS, OpKind};
-use crate::lang::assembly::largest;
-use crate::lang::operators::common_layout;
+use crate::lang::assembly::common_type;
 use crate::lang::ops::text;
 use crate::lang::{Tile, Trace};
 
@@ -18,10 +17,9 @@ pub const fn device_print<const N: usize>(trace: &mut Trace<'_>, name: &'static 
         trace.fail(text.push(" can be printed at once"));
         return;
     }
-    let (mut whole, mut args, mut i) = (largest(&values), [values[0].value; MAX_ASM_ARGS], 0);
+    common_type(trace, "device_print", &values);
+    let (mut args, mut i) = ([values[0].value; MAX_ASM_ARGS], 0);
     while i < N {
-        let layout = common_layout(trace, "device_print", &whole, &values[i]);
-        whole.ty = whole.ty.with_layout(layout);
         args[i] = values[i].value;
         i += 1;
     }

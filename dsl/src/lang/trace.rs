@@ -180,6 +180,11 @@ impl<'a> Trace<'a> {
         self.one_warp += 1;
     }
 
+    /// Whether other warps may not be here.
+    pub(crate) const fn in_one_warp(&self) -> bool {
+        self.one_warp > 0
+    }
+
     /// Leaves it.
     pub(crate) const fn leave_one_warp(&mut self) {
         self.one_warp -= 1;

@@ -152,8 +152,8 @@ impl Lowering<'_> {
         let qualifiers = order.into_iter().chain(scope).map(str::to_owned).collect();
         let args = args.into_iter().map(Operand::Reg).collect();
         let address = address_of(place);
+        self.promise_bound(place.bound, guard);
         self.emit.push_guarded(guard, Op::Atom { op, qualifiers, space: update.space, ty, dst, address, args });
-        self.emit.bound(place.bound);
     }
 
     fn update_loop(&mut self, update: &Update, place: &Place, value: Num) -> Num {

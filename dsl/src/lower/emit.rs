@@ -11,9 +11,7 @@ use std::collections::HashMap;
 use std::panic::Location;
 
 use super::num::Num;
-use crate::ptx::{
-    Alu, Class, Compare, Guard, Label, Op, Operand, Promise, Reg, Rounding, Special, Statement, Type, bound_text,
-};
+use crate::ptx::{Alu, Class, Compare, Guard, Label, Op, Operand, Promise, Reg, Rounding, Special, Statement, Type};
 
 /// A pure instruction: what tells two results apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -105,15 +103,6 @@ impl Emitter {
     pub fn push_guarded(&mut self, guard: Option<Guard>, op: Op) {
         let level = self.blocks.len() - 1;
         self.append(level, guard, op);
-    }
-
-    /// Says of the instruction pushed last, to whom checks it, that it is for an index below a number.
-    pub fn bound(&mut self, bound: Option<(Reg, u32)>) {
-        if let Some((reg, limit)) = bound {
-            let statements = &mut self.innermost().statements;
-            let last = statements.len() - 1;
-            statements.insert(last, Statement::Comment(bound_text(reg, limit)));
-        }
     }
 
     fn append(&mut self, level: usize, guard: Option<Guard>, op: Op) {

@@ -111,8 +111,8 @@ impl Lowering<'_> {
             }
         }
         let address = Address { base: Operand::Reg(run.first.base), offset: run.first.offset };
+        self.promise_bound(run.first.bound, guard);
         self.emit.push_guarded(guard, Op::Ld { space, qualifiers: qualifiers.to_vec(), ty, dst: dst.clone(), address });
-        self.emit.bound(run.first.bound);
         self.unpacked(dtype, run.indices.len(), &dst)
     }
 
@@ -138,8 +138,8 @@ impl Lowering<'_> {
                 other => other,
             })
             .collect();
+        self.promise_bound(run.first.bound, guard);
         self.emit.push_guarded(guard, Op::St { space, qualifiers: qualifiers.to_vec(), ty, src, address });
-        self.emit.bound(run.first.bound);
     }
 
     /// Elements as the operands of one access: halves two to a register, bytes four, truth values as 0 or 1.

@@ -15,7 +15,7 @@ use super::repeated_registers;
 use super::shared::Window;
 use crate::element::DType;
 use crate::ir::{Atomic, BinaryOp, Indexed, TileType, Value};
-use crate::ptx::{Class, Op, Operand, Space, Type};
+use crate::ptx::{Class, Guard, Promise, Reg, Space};
 
 impl Lowering<'_> {
     pub(super) fn shared_gather(&mut self, place: &Indexed, ty: &TileType) {
@@ -108,7 +108,7 @@ impl Lowering<'_> {
     }
 
     /// What the simulator holds an index to; nothing where it is a constant in range.
-    pub(super) fn bound_of(&mut self, index: Num, extent: u32) -> Option<(crate::ptx::Reg, u32)> {
+    pub(super) fn bound_of(&mut self, index: Num, extent: u32) -> Option<(Reg, u32)> {
         match index {
             Num::Int { base: None, offset } if (0..i64::from(extent)).contains(&offset) => None,
             _ => Some((self.reg(index, Class::B32), extent)),
@@ -120,12 +120,16 @@ impl Lowering<'_> {
         self.hold_to_bound(index, extent);
     }
 
-    /// Holds an index to its bound by an instruction of its own, which does nothing.
+    /// Holds an index to its bound.
     pub(super) fn hold_to_bound(&mut self, index: Num, extent: u32) {
-        if let Some((reg, limit)) = self.bound_of(index, extent) {
-            let dst = self.emit.fresh(Class::B32);
-            self.emit.push(Op::Mov { ty: Type::B32, dst, src: Operand::Reg(reg) });
-            self.emit.bound(Some((reg, limit)));
+        let bound = self.bound_of(index, extent);
+        self.promise_bound(bound, None);
+    }
+
+    /// Holds the index of an access to its bound, where the access is done.
+    pub(super) fn promise_bound(&mut self, bound: Option<(Reg, u32)>, guard: Option<Guard>) {
+        if let Some((reg, limit)) = bound {
+            self.emit.promise(Promise::Below { reg, limit, guard });
         }
     }
 }

@@ -207,7 +207,7 @@ fn conversion(ty: &TileType) -> &'static str {
 /// What C makes of an argument of a type.
 fn passed_type(dtype: DType) -> DType {
     match dtype {
-        DType::F16 | DType::BF16 | DType::F32 | DType::F64 => DType::F64,
+        _ if dtype.is_float() => DType::F64,
         DType::I64 | DType::U64 => dtype,
         DType::U8 | DType::U16 | DType::U32 => DType::U32,
         _ => DType::I32,

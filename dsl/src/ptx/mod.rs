@@ -1,13 +1,11 @@
 //! PTX as data, with one printer and one parser.
 
 mod ast;
-mod bound;
 mod parse;
 mod print;
 mod promise;
 
 pub use ast::*;
-pub use bound::{bound_text, read_bound};
 pub(crate) use parse::bytes_of;
 pub use parse::{ParseError, parse, parse_body};
 pub use print::{print, register_name};

@@ -626,6 +626,8 @@ pub(super) mod tests {
             Statement::Promise(Promise::Multiple { reg: r(Class::B32, 1), offset: -3, of: 16 }),
             Statement::Promise(Promise::Same { reg: r(Class::B64, 1), other: r(Class::B64, 0), offset: 8 }),
             Statement::Promise(Promise::Holds { reg: r(Class::Pred, 1) }),
+            Statement::Promise(Promise::Below { reg: r(Class::B32, 1), limit: 64, guard: None }),
+            Statement::Promise(Promise::Below { reg: r(Class::B32, 1), limit: 8, guard }),
             Statement::Comment("promise: to keep promises".into()),
             Statement::Loc { file: 1, line: 23, column: 5 },
             Statement::Label(Label(3)),
@@ -700,9 +702,10 @@ pub(super) mod tests {
         let text = print(&sample());
         let promises =
             "\t// promise: %r1 + -3 is a multiple of 16\n\t// promise: %rd1 is %rd0 + 8\n\t// promise: %p1\n";
+        let bounds = "\t// promise: %r1 is below 64\n\t// promise: %r1 is below 8 where !%p1\n";
         let comment = "\t// promise: to keep promises\n";
         let code = "\t.loc 1 23 5\n$L3:\n\t@!%p1 bra $L3;\n\tmov.u32 %r0, %tid.x;\n";
-        let body = format!("\t// tile loop \n\t//\n{promises}{comment}{code}");
+        let body = format!("\t// tile loop \n\t//\n{promises}{bounds}{comment}{code}");
         assert!(text.starts_with(&format!("{START}{body}")), "{text}");
         assert!(text.ends_with("\tret;\n}\n"), "{text}");
         if let Ok(path) = std::env::var("PTX_SAMPLE") {

@@ -15,7 +15,7 @@ use super::program::{
 use super::report::{SimError, type_bytes};
 use crate::ptx::{
     Address, Alu, Atomic, Class, Entry, Guard, Label, Module, Op, Operand, Promise, Reg, SharedArray, Space, Special,
-    Statement, Type, read_bound,
+    Statement, Type,
 };
 
 type Result<T> = std::result::Result<T, SimError>;
@@ -30,21 +30,19 @@ pub(super) fn decode(module: &Module, entry: &Entry) -> Result<Program> {
             Statement::Loc { .. } | Statement::Comment(_) => {}
         }
     }
-    let (mut position, mut bounds) = (None, Vec::new());
+    let mut position = None;
     for (index, statement) in entry.body.iter().enumerate() {
         match statement {
             Statement::Loc { file, line, column } => position = Some((*file, *line, *column)),
             Statement::Instruction { guard, op } => {
                 let instruction = decoder.instruction(guard.as_ref(), op, index)?;
-                let bounds = std::mem::take(&mut bounds).into();
-                decoder.program.code.push(Instruction { position, bounds, ..instruction });
+                decoder.program.code.push(Instruction { position, ..instruction });
             }
             Statement::Promise(promise) => {
                 let instruction = decoder.promise(promise, index)?;
                 decoder.program.code.push(Instruction { position, ..instruction });
             }
-            Statement::Comment(text) => bounds.extend(decoder.bound(text)),
-            Statement::Label(_) => {}
+            Statement::Label(_) | Statement::Comment(_) => {}
         }
     }
     let mut program = decoder.program;
@@ -57,7 +55,7 @@ pub(super) fn decode(module: &Module, entry: &Entry) -> Result<Program> {
 fn end(statement: usize, position: Option<(u32, u32, u32)>) -> Instruction {
     let (reads, writes) = (Box::new([]), Box::new([]));
     let (group, kind) = (Group::Branch, Kind::Exit);
-    Instruction { guard: None, group, kind, guard_read: None, reads, writes, bounds: Box::new([]), statement, position }
+    Instruction { guard: None, group, kind, guard_read: None, reads, writes, statement, position }
 }
 
 struct Decoder<'m> {
@@ -107,15 +105,7 @@ impl<'m> Decoder<'m> {
         let guard_read = guard.map(|guard| self.number(guard.reg)).transpose()?;
         let guard = guard.map(|guard| self.condition(guard)).transpose()?;
         let (group, kind) = (group_of(op), self.kind(op)?);
-        let bounds = Box::new([]);
-        Ok(Instruction { guard, group, kind, guard_read, reads, writes, bounds, statement, position: None })
-    }
-
-    /// What a comment says of an index.
-    fn bound(&self, text: &str) -> Option<(Slot, u32)> {
-        let (reg, limit) = read_bound(text)?;
-        let declared = reg.index < self.entry.registers[reg.class as usize];
-        declared.then(|| self.any(reg).ok()).flatten().map(|slot| (slot, limit))
+        Ok(Instruction { guard, group, kind, guard_read, reads, writes, statement, position: None })
     }
 
     /// What checks a promise: something to run, but no instruction.
@@ -129,11 +119,14 @@ impl<'m> Decoder<'m> {
             Promise::Same { reg, other, offset } => {
                 Claim::Same { slot: self.any(reg)?, other: self.register(other, wide_class(reg.class))?, offset }
             }
+            Promise::Below { reg, limit, guard } => {
+                let guard = guard.map(|guard| self.condition(&guard)).transpose()?;
+                Claim::Below { slot: self.register(reg, false)?, limit, guard }
+            }
             Promise::Multiple { reg, offset, of } => Claim::Multiple { slot: self.any(reg)?, offset, of },
         };
         let (group, kind, writes) = (Group::None, Kind::Promise(claim), Box::new([]));
-        let bounds = Box::new([]);
-        Ok(Instruction { guard: None, group, kind, guard_read: None, reads, writes, bounds, statement, position: None })
+        Ok(Instruction { guard: None, group, kind, guard_read: None, reads, writes, statement, position: None })
     }
 
     /// The number of a register among all.

@@ -200,9 +200,6 @@ impl<'a> Block<'a> {
         for &register in &instruction.reads {
             self.must_be_written(warp, register, mask)?;
         }
-        for &(slot, limit) in &instruction.bounds {
-            within(warp, slot, limit, mask)?;
-        }
         step(self, warp, instruction, mask)?;
         for &register in &instruction.writes {
             warp.written[register as usize] |= mask;
@@ -254,19 +251,6 @@ impl<'a> Block<'a> {
                 FaultKind::SharedRace { address, first: own(Some(other)), second: own(Some(lane)) }
             }
         }
-    }
-}
-
-/// Whether an index is below its limit in every lane.
-#[cold]
-fn within(warp: &Warp, index: Slot, limit: u32, mask: u32) -> Result<(), Stop> {
-    let indices = warp.word(index);
-    match lanes(mask).find(|&lane| indices[lane] >= limit) {
-        Some(lane) => {
-            let index = indices[lane].cast_signed();
-            Err(Stop::new(lane as u32, FaultKind::IndexOutOfBounds { index, limit }))
-        }
-        None => Ok(()),
     }
 }
 

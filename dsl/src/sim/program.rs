@@ -218,6 +218,7 @@ pub(super) enum Claim {
     Same { slot: Slot, other: Slot, offset: i64 },
     Agree { slots: [u32; 2] },
     Holds { slot: u32 },
+    Below { slot: Slot, limit: u32, guard: Option<Condition> },
 }
 
 /// A product of m8n8k4.
@@ -252,8 +253,6 @@ pub(super) struct Instruction {
     pub(super) reads: Box<[u32]>,
     /// Registers that it writes, without those that are known to be written.
     pub(super) writes: Box<[u32]>,
-    /// Indices that its address was made of, and what each is below.
-    pub(super) bounds: Box<[(Slot, u32)]>,
     pub(super) statement: usize,
     /// Position in the source: file number, line, column.
     pub(super) position: Option<(u32, u32, u32)>,

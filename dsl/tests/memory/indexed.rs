@@ -88,6 +88,7 @@ fn gathers_between_lanes() {
     for axis in [0, 1] {
         check_gather(halves, other, gaps, axis, |n| n as u16);
     }
+    check_gather(halves, other, gaps, 1, |n| F8E4M3::from_f32((n % 8) as f32));
     // Along the other axis a warp lacks what it wants.
     assert_eq!(check_gather(rows, rows, place, 0, |n| n as i16), 0);
 }

@@ -11,6 +11,17 @@ pub(super) fn check(warp: &Warp, claim: &Claim, mask: u32) -> Result<(), Stop> {
         Claim::Holds { slot } => {
             first(mask & !warp.predicates[slot as usize]).map_or(Ok(()), |lane| broken(lane, vec![0]))
         }
+        Claim::Below { slot, limit, guard } => {
+            let mask = guard.map_or(mask, |guard| mask & warp.condition(guard));
+            let indices = warp.word(slot);
+            match lanes(mask).find(|&lane| indices[lane] >= limit) {
+                Some(lane) => {
+                    let index = indices[lane].cast_signed();
+                    Err(Stop::new(lane as u32, FaultKind::IndexOutOfBounds { index, limit }))
+                }
+                None => Ok(()),
+            }
+        }
         Claim::Agree { slots } => {
             let [own, other] = slots.map(|slot| warp.predicates[slot as usize]);
             let bit = |predicate: u32, lane: u32| i64::from(predicate >> lane & 1);
