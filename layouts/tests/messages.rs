@@ -90,13 +90,16 @@ fn bases() {
 #[test]
 fn tiles() {
     says(tile().reshape([32, 16]).fault(), "[32, 32] has 1024 elements, [32, 16] has 512");
-    fails(typing::elementwise(&tile(), &tile().reshape([16, 64])), "[32, 32] with [16, 64]");
+    fails(
+        typing::elementwise(&tile(), &tile().reshape([16, 64])),
+        "[32, 32] and [16, 64] do not broadcast: extents must be equal, or 1",
+    );
     let words = "[32, 32] does not broadcast to [32, 1]";
     fails(typing::broadcast(&tile(), &tile().slice(1).expand_dims(1)), words);
     let words = "[32, 32] cannot be converted to a layout of [1024]";
     fails(typing::convert(&tile(), &tile().reshape([1024])), words);
     let two = blocked([32, 32], [1, 4], [4, 8], [2, 1], [1, 0]);
-    let words = "one tile lives in 1 warps, the other in 2";
+    let words = "one tile lives in 1 warps, the other in 2; every tile of a kernel lives in all its warps";
     fails(typing::elementwise(&tile(), &two), words);
     fails(typing::convert(&tile(), &two), words);
     fails(convert::plan(&tile(), &two, 16), words);
@@ -182,7 +185,10 @@ fn products() {
     let words = "k is 2; the unit multiplies 4 at once: pad k with zeros";
     fails(typing::mma(&UNIT.a([64, 2]), &UNIT.b([2, 32]), &c), words);
     let one = Mma::m8n8k4(Quadpairs::TwoByTwo, [1, 1]);
-    fails(typing::mma(&a, &one.b([8, 32]), &c), "one tile lives in 1 warps, the other in 4");
+    fails(
+        typing::mma(&a, &one.b([8, 32]), &c),
+        "one tile lives in 1 warps, the other in 4; every tile of a kernel lives in all its warps",
+    );
     // The other arrangement of the quadpairs: the accumulator decides.
     let other = Mma::m8n8k4(Quadpairs::FourByOne, [4, 1]);
     let words = "in a [64, 8] lane bit 3 moves by (16, 0); the product needs (0, 0) there: \

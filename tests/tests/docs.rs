@@ -27,5 +27,7 @@ fn is_name(code: &str) -> bool {
 fn text_of(folder: &Path) -> String {
     let entries = fs::read_dir(folder).expect("tests run in their crate's folder");
     let paths = entries.map(|entry| entry.expect("an entry").path());
-    paths.map(|path| if path.is_dir() { text_of(&path) } else { fs::read_to_string(path).unwrap_or_default() }).collect()
+    paths
+        .map(|path| if path.is_dir() { text_of(&path) } else { fs::read_to_string(path).unwrap_or_default() })
+        .collect()
 }

@@ -412,9 +412,6 @@ impl OpKind {
             OpKind::Histogram(_) => Some("histogram"),
             OpKind::Apply(Apply::Reduce { .. }) => Some("reduce"),
             OpKind::Apply(Apply::Scan { .. }) => Some("associative_scan"),
-            OpKind::Gather { .. } => Some("gather"),
-            OpKind::Histogram(_) => Some("histogram"),
-            OpKind::Atomic { .. } | OpKind::SharedAtomic { .. } => Some("an atomic operation"),
             _ => None,
         }
     }
