@@ -7,7 +7,7 @@
 
 use crate::ir::{Evict, Hint, LoadCache, OpKind, StoreCache};
 use crate::lang::atomic::value_of;
-use crate::lang::ops::{check_mask, check_other, check_store, pointed_to, text};
+use crate::lang::ops::{check_mask, check_other, check_store, has_its_warp, pointed_to, text};
 use crate::lang::{Operand, Tile, Trace};
 
 /// What a load tells the caches, and for which elements it is done.
@@ -103,6 +103,7 @@ pub const fn load_with(trace: &mut Trace<'_>, pointer: Tile, options: LoadOption
 #[track_caller]
 pub const fn store_with(trace: &mut Trace<'_>, pointer: Tile, value: Tile, options: StoreOptions) {
     check_store(trace, "store_with", &pointer, &value);
+    has_its_warp(trace, "store_with", &pointer);
     let hint = Hint::of_store(options.cache, options.evict, options.volatile);
     check_hint(trace, "store_with", &hint);
     if let Some(mask) = &options.mask {

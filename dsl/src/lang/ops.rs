@@ -126,6 +126,7 @@ pub(super) const fn check_other(trace: &mut Trace<'_>, op: &str, pointer: &Tile,
 #[track_caller]
 pub const fn store(trace: &mut Trace<'_>, pointer: Tile, value: Tile) {
     check_store(trace, "store", &pointer, &value);
+    has_its_warp(trace, "store", &pointer);
     trace.effect(OpKind::Store { pointer: pointer.value, value: value.value, mask: None, hint: Hint::NONE });
 }
 
@@ -133,6 +134,7 @@ pub const fn store(trace: &mut Trace<'_>, pointer: Tile, value: Tile) {
 #[track_caller]
 pub const fn store_masked(trace: &mut Trace<'_>, pointer: Tile, value: Tile, mask: Tile) {
     check_store(trace, "store_masked", &pointer, &value);
+    has_its_warp(trace, "store_masked", &pointer);
     check_mask(trace, "store_masked", &pointer, &mask);
     trace.effect(OpKind::Store {
         pointer: pointer.value,
@@ -161,6 +163,19 @@ pub(super) const fn check_store(trace: &mut Trace<'_>, op: &str, pointer: &Tile,
         trace.fail(text.push("; convert the tile with `as`"));
     }
     covers(trace, op, pointer, value);
+}
+
+/// Inside a branch that each warp takes for itself, what is written must not be another warp's to write.
+#[track_caller]
+pub(super) const fn has_its_warp(trace: &mut Trace<'_>, op: &str, tile: &Tile) {
+    let shared = match &tile.ty.layout {
+        Some(layout) => layout.free_warps() != 0,
+        None => true,
+    };
+    if trace.in_one_warp() && shared {
+        let text = text(op).push("inside `if warp_any(..)` the warp that would write an element may not come along");
+        trace.fail(text.push("; write a tile whose elements are each in one warp"));
+    }
 }
 
 #[track_caller]

@@ -8,7 +8,7 @@ use quadpair_layouts::{Layout, SharedLayout};
 
 use crate::element::{DType, Element};
 use crate::ir::{BinaryOp, Memory, OpKind, TileType};
-use crate::lang::ops::{describe, text};
+use crate::lang::ops::{describe, has_its_warp, text};
 use crate::lang::{Tile, Trace};
 
 /// A view of shared memory.
@@ -71,6 +71,7 @@ impl Shared {
             trace.fail(text.push(self.memory.dtype.name()).push("; convert the tile with `as`"));
         }
         self.same_shape(trace, "store", &tile.layout());
+        has_its_warp(trace, "store", &tile);
         trace.effect(OpKind::SharedStore(self.memory, tile.value));
     }
 
