@@ -225,6 +225,17 @@ impl Layout {
         self.free_bits() & ((1 << self.registers) - 1)
     }
 
+    /// Whether no two warps hold the same element.
+    pub const fn is_by_warp(&self) -> bool {
+        let (mut span, mut by_warp, mut i) = (Span::new(), true, 0);
+        while i < self.bits() {
+            let new = span.insert(self.bases[i], 0);
+            by_warp = by_warp && (new || i < self.registers as usize + LANE_BITS);
+            i += 1;
+        }
+        by_warp
+    }
+
     /// The bits that bring no new element when warps come first, then lanes, then registers.
     const fn free_bits(&self) -> u32 {
         let (mut span, mut free, mut step) = (Span::new(), 0, 0);

@@ -407,6 +407,7 @@ impl OpKind {
     pub const fn meets_other_warps(&self) -> Option<&'static str> {
         match self {
             OpKind::Barrier => Some("barrier"),
+            OpKind::Convert(_, Bound::Registers) => None,
             OpKind::Convert(..) => Some("convert_layout"),
             OpKind::Gather { .. } => Some("gather"),
             OpKind::Histogram(_) => Some("histogram"),

@@ -45,7 +45,7 @@ use quadpair_layouts::{Layout, SharedLayout, Text};
 use crate::element::DType;
 use crate::ir::{Memory, OpKind, TileType};
 use crate::lang::control::{Branch, Loop};
-use crate::lang::ops::{describe, text};
+use crate::lang::ops::{by_warp, describe, text};
 use crate::lang::region::Function;
 use crate::lang::{Shared, Tile, Trace};
 
@@ -85,8 +85,8 @@ enum Purpose<'w> {
     Enter,
     /// A value leaves a loop; it came in as the first.
     Leave,
-    /// The value of a branch: the first on the true side, else the second.
-    Merge,
+    /// The value of a branch, which may be one of each warp: the first on the true side, else the second.
+    Merge { each_warp: bool },
     /// Elements for a function, one of each tile.
     Elements(&'w mut Function),
     /// What a function gives, the second, of the operands, the first.
@@ -105,8 +105,8 @@ impl<'w, 't> Walker<'w, 't> {
     }
 
     /// What a branch gives.
-    pub const fn merge(trace: &'w mut Trace<'t>, _branch: &Branch, name: &'w str) -> Self {
-        Walker::new(trace, Purpose::Merge, name)
+    pub const fn merge(trace: &'w mut Trace<'t>, branch: &Branch, name: &'w str) -> Self {
+        Walker::new(trace, Purpose::Merge { each_warp: branch.by_warp }, name)
     }
 
     /// The parameters of a function of elements.
@@ -147,8 +147,13 @@ impl<'w, 't> Walker<'w, 't> {
                 self.same_type("for", ["before the loop", "at the end of its body"], &tile, &other);
                 self.trace.emit(OpKind::Yield { carried: tile.value, next: other.value }, tile.ty)
             }
-            Purpose::Merge => {
+            Purpose::Merge { each_warp } => {
+                let each_warp = *each_warp;
                 self.same_type("if", ["where the condition holds", "where it does not"], &tile, &other);
+                if each_warp && !by_warp(&tile.ty) {
+                    let text = self.named("if").push(" would differ between warps behind `if warp_any(..)`");
+                    self.trace.fail(text.push("; make it a tile whose elements are each in one warp"));
+                }
                 self.trace.emit(OpKind::Merge(tile.value, other.value), tile.ty)
             }
             Purpose::Elements(function) => function.element(self.trace, tile),
@@ -173,7 +178,7 @@ impl<'w, 't> Walker<'w, 't> {
     const fn comptime(&mut self, same: bool) {
         let (op, what) = match self.purpose {
             Purpose::Leave if !same => ("for", " is comptime and changes in the body, which is traced once"),
-            Purpose::Merge if !same => ("if", " is comptime and differs between the sides"),
+            Purpose::Merge { .. } if !same => ("if", " is comptime and differs between the sides"),
             _ => return,
         };
         let text = self.named(op).push(what).push("; make it a run-time value with `scalar(..)`");

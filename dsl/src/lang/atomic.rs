@@ -15,7 +15,7 @@
 
 use crate::element::DType;
 use crate::ir::{Atomic, AtomicOp, OpKind, Order, Scope, TileType};
-use crate::lang::ops::{check_mask, check_store, describe, pointed_to, text};
+use crate::lang::ops::{by_warp, check_mask, check_store, describe, pointed_to, text};
 use crate::lang::{Operand, Tile, Trace};
 
 /// How an atomic operation is ordered, between whom it is one, and for which elements it is done.
@@ -215,11 +215,7 @@ const fn operated(
 /// Inside of a branch that other warps may not take, an operation can't wait for them, nor leave its work to them.
 #[track_caller]
 pub(crate) const fn check_alone(trace: &mut Trace<'_>, name: &str, ty: &TileType, order: Order) {
-    let shared = match &ty.layout {
-        Some(layout) => layout.free_warps() != 0,
-        None => true,
-    };
-    if trace.in_one_warp() && (shared || !matches!(order, Order::Relaxed)) {
+    if trace.in_one_warp() && (!by_warp(ty) || !matches!(order, Order::Relaxed)) {
         let text =
             text(name).push("inside `if warp_any(..)` other warps may not come along; an atomic operation there ");
         trace.fail(text.push("must be relaxed, of a tile whose elements are each in one warp"));

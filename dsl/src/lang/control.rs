@@ -23,7 +23,7 @@ impl Loop {
 /// An open branch.
 #[derive(Clone, Copy, Debug)]
 pub struct Branch {
-    by_warp: bool,
+    pub(super) by_warp: bool,
 }
 
 /// Opens a loop over `lo`, `lo + step`, … below `hi`. The index has the bounds' type, `i32` where they are numbers.
@@ -50,7 +50,7 @@ const fn check_bound(trace: &mut Trace<'_>, bound: &Tile, dtype: DType) {
             text("for").push("bounds and step have one type; these are ").push(dtype.name()).push(" and "),
             bound,
         );
-        trace.fail(text);
+        trace.fail(text.push("; convert one with `as`"));
     }
 }
 

@@ -14,8 +14,8 @@ use crate::lang::{Tile, Trace};
 /// In a tile this is meant of the first of those elements that are known to be constants apart.
 #[track_caller]
 pub const fn multiple_of(trace: &mut Trace<'_>, x: Tile, n: usize) -> Tile {
-    if !n.is_power_of_two() {
-        trace.fail(text("multiple_of").number(n).push(" is no power of two"));
+    if !promised(trace, "multiple_of", n) {
+        return x;
     }
     if !x.ty.is_pointer() && !x.ty.dtype.is_integer() {
         trace.fail(describe(text("multiple_of").push("an address or an integer is wanted, this is "), &x));
@@ -37,11 +37,21 @@ pub const fn max_constancy(trace: &mut Trace<'_>, x: Tile, axis: usize, n: usize
     runs(trace, "max_constancy", x, axis, n, false)
 }
 
+/// Whether a number can be promised.
+#[track_caller]
+const fn promised(trace: &mut Trace<'_>, name: &str, n: usize) -> bool {
+    let possible = n.is_power_of_two() && n <= 1 << 31;
+    if !possible {
+        trace.fail(text(name).number(n).push(" is no power of two up to 2^31"));
+    }
+    possible
+}
+
 #[track_caller]
 const fn runs(trace: &mut Trace<'_>, name: &str, x: Tile, axis: usize, n: usize, rising: bool) -> Tile {
     let layout = x.tiled(trace, name);
-    if !n.is_power_of_two() {
-        trace.fail(text(name).number(n).push(" is no power of two"));
+    if !promised(trace, name, n) {
+        return x;
     }
     let counted = x.ty.is_pointer() || x.ty.dtype.is_integer();
     if !counted && (rising || !matches!(x.ty.dtype, DType::Bool)) {

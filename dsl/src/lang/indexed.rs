@@ -10,7 +10,7 @@ use quadpair_layouts::{Layout, Shape, typing};
 use crate::element::DType;
 use crate::ir::{Atomic, AtomicOp, Indexed, OpKind, Order, Scope, TileType};
 use crate::lang::atomic::{check_alone, no_operation, value_of};
-use crate::lang::ops::{describe, text};
+use crate::lang::ops::{describe, has_its_warp, text};
 use crate::lang::{Shared, Tile, Trace};
 
 impl Tile {
@@ -51,6 +51,7 @@ impl Shared {
     #[track_caller]
     pub const fn scatter(self, trace: &mut Trace<'_>, values: Tile, index: Tile, axis: usize) {
         let place = self.scattered(trace, "scatter", &values, &index, axis);
+        has_its_warp(trace, "scatter", &values);
         trace.effect(OpKind::SharedScatter(place, values.value));
     }
 

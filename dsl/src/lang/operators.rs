@@ -120,7 +120,7 @@ const fn address(trace: &mut Trace<'_>, name: &str, op: BinaryOp, pointer: Tile,
     let offset = offset.tile(trace, name, DType::I64);
     if offset.ty.is_pointer() || !matches!(offset.ty.dtype, DType::I32 | DType::I64 | DType::U32) {
         let text = describe(text(name).push("an address moves by i32, i64 or u32 elements, not by "), &offset);
-        trace.fail(text);
+        trace.fail(text.push("; convert it with `as`"));
     }
     let layout = common_layout(trace, name, &pointer, &offset);
     let ty = TileType { layout, ..pointer.ty };

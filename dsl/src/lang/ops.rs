@@ -165,23 +165,27 @@ pub(super) const fn check_store(trace: &mut Trace<'_>, op: &str, pointer: &Tile,
     covers(trace, op, pointer, value);
 }
 
-/// Inside a branch that each warp takes for itself, what is written must not be another warp's to write.
+/// Inside a branch that each warp takes for itself, what is done once for an element must not be another warp's to do.
 #[track_caller]
 pub(super) const fn has_its_warp(trace: &mut Trace<'_>, op: &str, tile: &Tile) {
-    let shared = match &tile.ty.layout {
-        Some(layout) => layout.free_warps() != 0,
-        None => true,
-    };
-    if trace.in_one_warp() && shared {
-        let text = text(op).push("inside `if warp_any(..)` the warp that would write an element may not come along");
-        trace.fail(text.push("; write a tile whose elements are each in one warp"));
+    if trace.in_one_warp() && !by_warp(&tile.ty) {
+        let text = text(op).push("inside `if warp_any(..)` the warp that has it to do may not come along");
+        trace.fail(text.push("; take a tile whose elements are each in one warp"));
+    }
+}
+
+/// Whether each element is in one warp.
+pub(super) const fn by_warp(ty: &TileType) -> bool {
+    match &ty.layout {
+        Some(layout) => layout.is_by_warp(),
+        None => false,
     }
 }
 
 #[track_caller]
 pub(super) const fn check_mask(trace: &mut Trace<'_>, op: &str, pointer: &Tile, mask: &Tile) {
     if !mask.ty.dtype.is(DType::Bool) || mask.ty.is_pointer() {
-        trace.fail(describe(text(op).push("a mask is bool, this is "), mask));
+        trace.fail(describe(text(op).push("a mask is bool, this is "), mask).push("; compare it with a number"));
     }
     covers(trace, op, pointer, mask);
 }

@@ -2,7 +2,7 @@
 
 use crate::ir::{MAX_ASM_ARGS, OpKind};
 use crate::lang::assembly::common_type;
-use crate::lang::ops::text;
+use crate::lang::ops::{has_its_warp, text};
 use crate::lang::{Tile, Trace};
 
 /// Prints values: `device_print("x", x)`, or several beside one another, `device_print("x and its place", x, p)`.
@@ -17,7 +17,8 @@ pub const fn device_print<const N: usize>(trace: &mut Trace<'_>, name: &'static 
         trace.fail(text.push(" can be printed at once"));
         return;
     }
-    common_type(trace, "device_print", &values);
+    let ty = common_type(trace, "device_print", &values);
+    has_its_warp(trace, "device_print", &Tile { value: values[0].value, ty });
     let (mut args, mut i) = ([values[0].value; MAX_ASM_ARGS], 0);
     while i < N {
         args[i] = values[i].value;

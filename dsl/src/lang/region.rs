@@ -178,8 +178,18 @@ pub(crate) const fn not_arithmetic(kind: &OpKind) -> &'static str {
         OpKind::Asm(_) => "there is no inline assembly with effects in it",
         OpKind::Barrier => "there is no barrier in it",
         OpKind::Assert(..) => "there is no assertion in it",
-        OpKind::Load { .. } | OpKind::Store { .. } => "there is no access to memory in it: load before, store after",
-        OpKind::Allocate(_) | OpKind::SharedStore(..) | OpKind::SharedLoad(_) => "there is no shared memory in it",
+        OpKind::Load { .. } | OpKind::Store { .. } | OpKind::Atomic { .. } => {
+            "there is no access to memory in it: load before, store after"
+        }
+        OpKind::Allocate(_)
+        | OpKind::SharedStore(..)
+        | OpKind::SharedLoad(_)
+        | OpKind::SharedGather(_)
+        | OpKind::SharedScatter(..)
+        | OpKind::SharedAtomic { .. }
+        | OpKind::Bound(..) => "there is no shared memory in it",
+        OpKind::Print { .. } => "there is no print in it: print the tile before or after",
+        OpKind::Assume(_) => "there is no promise in it: assume it of the tile before",
         _ => "this makes or moves a tile",
     }
 }

@@ -162,7 +162,7 @@ impl Shared {
         let own = self.memory.layout.shape();
         if !own.equals(&layout.shape()) && !trace.failed() {
             let text = text(op).push("the tile is ").shape(&layout.shape());
-            trace.fail(text.push(", the shared memory ").shape(&own));
+            trace.fail(text.push(", the shared memory ").shape(&own).push("; take a layout of its shape"));
         }
     }
 }

@@ -192,8 +192,11 @@ impl Lowering<'_> {
         self.emit.mark(start);
         self.emit.extend(body);
         self.emit.mark(end);
-        for reg in open.carried.into_values().flatten() {
-            self.emit.survives(reg);
+        for (name, regs) in open.carried {
+            for reg in regs {
+                self.emit.survives(reg);
+                self.emit.restore_divisor(reg, self.divisors[&name]);
+            }
         }
     }
 

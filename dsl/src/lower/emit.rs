@@ -37,8 +37,8 @@ struct Block {
     statements: Vec<Statement>,
     numbers: HashMap<Key, Reg>,
     conditional: bool,
-    /// Divisors that registers had before something was promised of them here.
-    before_promises: Vec<(Reg, u32)>,
+    /// Divisors that registers of outside had before more was known of them here.
+    divisors_before: Vec<(Reg, u32)>,
     at: Option<(u32, u32, u32)>,
 }
 
@@ -126,18 +126,6 @@ impl Emitter {
         self.append_statement(self.blocks.len() - 1, Statement::Promise(promise));
     }
 
-    /// Takes a divisor on the author's word, until the side of a branch ends that says so.
-    pub fn promise_divisor(&mut self, reg: Reg, divisor: u32) {
-        let known = self.divisor(reg);
-        let branch = self.blocks.iter_mut().rfind(|block| block.conditional);
-        if let Some(branch) = branch
-            && divisor > known
-        {
-            branch.before_promises.push((reg, known));
-        }
-        self.set_divisor(reg, divisor);
-    }
-
     fn innermost(&mut self) -> &mut Block {
         self.blocks.last_mut().expect("the kernel's block is never closed")
     }
@@ -192,7 +180,7 @@ impl Emitter {
     /// Closes the innermost block and gives its statements.
     pub fn close(&mut self) -> Vec<Statement> {
         let block = self.blocks.pop().expect("a block is open");
-        self.divisors.extend(block.before_promises.into_iter().rev());
+        self.divisors.extend(block.divisors_before.into_iter().rev());
         block.statements
     }
 
@@ -222,9 +210,20 @@ impl Emitter {
         self.divisors.get(&reg).copied().unwrap_or(1)
     }
 
+    /// Notes a divisor. It may rest on a promise of this block: outside of it, a register from outside has only what it
+    /// had before.
     pub fn set_divisor(&mut self, reg: Reg, divisor: u32) {
-        let known = self.divisor(reg);
-        self.divisors.insert(reg, divisor.clamp(known, DIVISOR_LIMIT.max(known)));
+        let (known, level) = (self.divisor(reg), self.blocks.len() - 1);
+        let own = divisor.clamp(known, DIVISOR_LIMIT.max(known));
+        if own > known && self.defined.get(&reg).is_some_and(|&defined| defined < level) {
+            self.innermost().divisors_before.push((reg, known));
+        }
+        self.divisors.insert(reg, own);
+    }
+
+    /// Takes back what was said of a register inside a loop.
+    pub fn restore_divisor(&mut self, reg: Reg, divisor: u32) {
+        self.divisors.insert(reg, divisor);
     }
 
     /// A power of two that divides a number.

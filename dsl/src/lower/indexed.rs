@@ -98,6 +98,13 @@ impl Lowering<'_> {
     }
 
     fn indexed_offset(&mut self, axis: &Axis, element: u32, index: Num) -> Num {
+        // Gaps are those of the sum: a register and a constant can carry into each other.
+        let index = match index {
+            Num::Int { base: Some(_), offset } if offset != 0 && axis.window.layout.is_padded() => {
+                Num::base(self.reg(index, Class::B32))
+            }
+            other => other,
+        };
         let (thread, along) = (self.linear(&axis.threads, 0), self.image(&axis.along, index));
         let sum = match (thread, along) {
             (part, zero) | (zero, part) if zero == Num::int(0) => part,

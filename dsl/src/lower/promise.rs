@@ -29,7 +29,7 @@ impl Lowering<'_> {
     fn promise_multiple(&mut self, reg: Reg, offset: i64, of: u32) {
         self.emit.promise(Promise::Multiple { reg, offset, of });
         if offset % i64::from(of) == 0 {
-            self.emit.promise_divisor(reg, of);
+            self.emit.set_divisor(reg, of);
         }
     }
 

@@ -337,3 +337,25 @@ fn the_simulator_finds_indices_out_of_range() {
         assert!(position.file.ends_with("indexed.rs"), "{position}");
     }
 }
+
+/// Elements of padded memory five places behind an index.
+#[kernel(grid = [1])]
+fn five_further(x: Ptr<f32>, index: Ptr<i32>, out: PtrMut<f32>) {
+    let memory = shared::<f32>(padded([64], &[(8, 1)], [0]));
+    let all = arange(blocked([64], [2], [32], [1], [0]));
+    memory.store(load(x + all));
+    barrier();
+    let i = arange(blocked([32], [1], [32], [1], [0]));
+    store(out + i, memory.gather(load(index + i) + 5, 0));
+}
+
+#[test]
+fn gaps_are_those_of_an_index_plus_a_constant() {
+    let x: Vec<f32> = (0..64).map(|i| i as f32).collect();
+    let index: Vec<i32> = (0..32).map(|i| i * 7 % 59).collect();
+    let mut out = vec![f32::NAN; 32];
+    let instance = Instance::new("five_further", FiveFurther {});
+    let args = FiveFurtherArgs { x: &x[..], index: &index[..], out: &mut out[..] };
+    instance.launch(&simulator(), args).unwrap();
+    assert!(out.iter().zip(&index).all(|(&found, &i)| found == (i + 5) as f32), "{out:?}");
+}
