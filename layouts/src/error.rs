@@ -99,6 +99,8 @@ pub enum Error {
     ElementCount { from: Shapes },
     /// Two tiles whose shapes don't fit each other.
     Shapes { op: &'static str, shapes: Shapes },
+    /// A layout that wants a larger alignment than the memory has that it is laid over.
+    LessAligned { wanted: u32, bytes: u32 },
     /// Two tiles whose extents are neither equal nor 1.
     Extents { shapes: Shapes },
     /// Two tiles whose layouts differ.
@@ -370,6 +372,10 @@ impl Error {
                 let text = text.shape(&left).push(" has ").number(left.len()).push(" elements, ");
                 text.shape(&right).push(" has ").number(right.len())
             }
+            Error::LessAligned { wanted, bytes } => {
+                let text = text.push("the new view wants memory aligned to ").number(wanted as usize);
+                text.push(" bytes, this is aligned to ").number(bytes as usize).push(": make it with `aligned`")
+            }
             Error::Extents { shapes } => {
                 let text = text.shape(&shapes.left.shape()).push(" and ").shape(&shapes.right.shape());
                 text.push(" do not broadcast: extents must be equal, or 1")
@@ -623,6 +629,7 @@ mod tests {
             Error::Footprint { wanted: 2048, bytes: 1024 },
             Error::ElementCount { from: shapes },
             Error::Shapes { op: " with ", shapes },
+            Error::LessAligned { wanted: 1024, bytes: 16 },
             Error::Extents { shapes },
             Error::Layouts { difference },
             Error::Broadcast { difference },

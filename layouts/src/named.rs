@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::layout::{Bit, Builder, LANE_BITS, Layout, MAX_WARP_BITS};
-use crate::shape::{MAX_RANK, Shape};
+use crate::shape::{MAX_RANK, MAX_SHAPE_BITS, Shape};
 
 /// Blocks of elements: each thread has `per_thread` neighbours, the lanes of a warp tile `lanes` such blocks, the warps
 /// tile `warps` of those; a larger tile repeats them in further registers, a smaller one is held several times. `order`
@@ -133,7 +133,7 @@ const fn coalesced_error(shape: &Shape, element_bits: usize, warps: usize, conti
 }
 
 /// Bits of all dimensions that one level of blocks can take.
-const MOST: usize = 32;
+const MOST: usize = MAX_RANK * (MAX_SHAPE_BITS + 1);
 
 /// Takes the next bits of each dimension, so many that `counts` elements are numbered: 0 for those beyond the extent.
 const fn level(shape: &Shape, used: &mut [usize; MAX_RANK], counts: &[usize], order: &[usize]) -> ([u32; MOST], usize) {

@@ -25,19 +25,22 @@ pub enum Work {
     Shuffle,
     /// Waits for the other threads of the block.
     Barrier,
+    /// Waits for the other lanes of the warp.
+    WarpSync,
     /// Multiplies on the matrix unit.
     Mma,
 }
 
 impl Work {
     /// Every kind.
-    pub const ALL: [Work; 7] = [
+    pub const ALL: [Work; 8] = [
         Work::GlobalLoad,
         Work::GlobalStore,
         Work::SharedLoad,
         Work::SharedStore,
         Work::Shuffle,
         Work::Barrier,
+        Work::WarpSync,
         Work::Mma,
     ];
 
@@ -50,6 +53,7 @@ impl Work {
             Work::SharedStore => "shared store",
             Work::Shuffle => "shuffle",
             Work::Barrier => "barrier",
+            Work::WarpSync => "warp sync",
             Work::Mma => "mma",
         }
     }
@@ -158,8 +162,9 @@ fn work(op: &Op) -> Option<(Work, u32, u32)> {
         Op::St { space: Space::Global | Space::Generic, ty, src, .. } => moved(Work::GlobalStore, *ty, src.len()),
         Op::Atom { space: Space::Shared, ty, .. } => moved(Work::SharedStore, *ty, 1),
         Op::Atom { ty, .. } => moved(Work::GlobalStore, *ty, 1),
-        Op::Shfl { .. } | Op::Vote { .. } => Some((Work::Shuffle, 0, 1)),
-        Op::Bar { .. } | Op::WarpSync { .. } => Some((Work::Barrier, 0, 1)),
+        Op::Shfl { .. } => Some((Work::Shuffle, 0, 1)),
+        Op::Bar { .. } => Some((Work::Barrier, 0, 1)),
+        Op::WarpSync { .. } => Some((Work::WarpSync, 0, 1)),
         Op::Mma { .. } => Some((Work::Mma, 0, 1)),
         _ => None,
     }

@@ -105,9 +105,9 @@ impl Warp {
                 let args = args.iter().map(|arg| self.operand(arg)).collect::<Option<Vec<_>>>()?;
                 Some(alu(*op, *ty, &args).wrapped(*dst))
             }
-            Op::Setp { compare, a, b, combine: None, .. } => {
+            Op::Setp { compare, ty, a, b, combine: None, .. } => {
                 let (a, b) = (self.operand(a)?, self.operand(b)?);
-                Some(compared(*compare, a, b))
+                Some(compared(*compare, *ty, a, b))
             }
             Op::Selp { a, b, predicate, .. } => {
                 let (a, b) = (self.operand(a)?, self.operand(b)?);
@@ -149,7 +149,8 @@ impl Warp {
     pub fn addresses(&self, address: &Address, guard: Option<Guard>) -> (Option<[Option<u32>; 32]>, bool) {
         let (active, sure) = self.active(guard);
         let Some(Known::Lanes { numbers, .. }) = self.operand(&address.base) else { return (None, false) };
-        let least = numbers.iter().min().copied().unwrap_or(0);
+        let numbers = numbers.map(|number| number.wrapping_add(address.offset));
+        let least = numbers.iter().min().copied().unwrap_or(0) & !3;
         let relative = numbers.map(|number| number.wrapping_sub(least) as u32);
         (Some(std::array::from_fn(|lane| active[lane].then_some(relative[lane]))), sure)
     }
@@ -242,14 +243,24 @@ fn each(args: &[Known], function: impl Fn(&[i64]) -> i64) -> Known {
     Known::of_lanes(|lane| function(&args.iter().map(|numbers| numbers[lane as usize]).collect::<Vec<_>>()))
 }
 
-fn compared(compare: Compare, a: Known, b: Known) -> Known {
-    let holds = |n: &[i64]| match compare {
-        Compare::Eq => n[0] == n[1],
-        Compare::Ne => n[0] != n[1],
-        Compare::Lt => n[0] < n[1],
-        Compare::Le => n[0] <= n[1],
-        Compare::Gt => n[0] > n[1],
-        _ => n[0] >= n[1],
+fn compared(compare: Compare, ty: Type, a: Known, b: Known) -> Known {
+    // A register's number means what the comparison takes it for.
+    let meant = |number: i64| match ty {
+        Type::S32 => i128::from(number as i32),
+        Type::U32 | Type::B32 => i128::from(number as u32),
+        Type::U64 | Type::B64 => i128::from(number as u64),
+        _ => i128::from(number),
+    };
+    let holds = |n: &[i64]| {
+        let (a, b) = (meant(n[0]), meant(n[1]));
+        match compare {
+            Compare::Eq => a == b,
+            Compare::Ne => a != b,
+            Compare::Lt => a < b,
+            Compare::Le => a <= b,
+            Compare::Gt => a > b,
+            _ => a >= b,
+        }
     };
     let ordered = matches!(compare, Compare::Eq | Compare::Ne | Compare::Lt | Compare::Le | Compare::Gt | Compare::Ge);
     match each(&[a, b], |n| i64::from(holds(n))) {

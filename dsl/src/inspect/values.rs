@@ -23,7 +23,10 @@ pub fn find(function: &Function, selector: &str, sources: Sources<'_>) -> Result
         (Some(value), ..) => by_number(function, value),
         (_, Some(layout), ..) => by_layout(function, layout),
         (_, _, Some(allocation), _) => by_allocation(function, allocation),
-        (.., Some(line)) => one(function, &on_line(function, line as u32), &format!("line {line}")),
+        (.., Some(line)) => {
+            let here = u32::try_from(line).map(|line| on_line(function, line)).unwrap_or_default();
+            one(function, &here, &format!("line {line}"))
+        }
         _ => by_name(function, selector, sources),
     }
 }
@@ -149,7 +152,7 @@ fn statements(text: &str) -> Vec<Statement> {
     let assigned = lines.iter().enumerate().filter_map(|(i, line)| Some((i, assigned_name(line)?)));
     assigned
         .map(|(i, name)| {
-            let length = lines[i..].iter().position(|line| line.trim_end().ends_with(';')).unwrap_or(0);
+            let length = lines[i..].iter().position(|line| code(line).ends_with(';')).unwrap_or(0);
             Statement { name: name.to_owned(), first: i as u32 + 1, last: (i + length) as u32 + 1 }
         })
         .collect()
@@ -178,6 +181,11 @@ fn results(function: &Function, file: &str, statement: &Statement) -> Vec<usize>
     }
     results.extend(last);
     results
+}
+
+/// A line without the comment at its end.
+fn code(line: &str) -> &str {
+    line.split("//").next().unwrap_or(line).trim_end()
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 //!
 //! A view can be reinterpreted where its elements fill one block of the memory: 2^n elements from a multiple of 2^n on.
 //! The block of 64 elements of 4 bytes from element 192 on, say, holds 128 elements of 2 bytes from element 384 on, in
-//! whatever layout. A block starts at a multiple of its own bytes, so everything that fits into it is aligned.
+//! whatever layout. A block starts at a multiple of its own bytes; a layout that wants more than the memory's alignment is
+//! refused.
 
 use super::SharedLayout;
 use crate::error::Error;
@@ -37,10 +38,21 @@ impl SharedLayout {
     /// assert_eq!((halves.offset(0), halves.size()), (384, 512));
     /// ```
     ///
-    /// Invalid if the view's elements don't fill one block, or `to` takes more bytes than they do.
+    /// Invalid if the view's elements don't fill one block, `to` takes more bytes than they do or wants a larger alignment
+    /// than the memory has, or elements have no power of two of bytes.
     pub const fn reinterpret(&self, bytes: u32, to: &SharedLayout, to_bytes: u32) -> SharedLayout {
         if self.fault.is_some() || to.fault.is_some() {
             return if self.fault.is_some() { *self } else { *to };
+        }
+        let (sizes, mut i) = ([bytes, to_bytes], 0);
+        while i < sizes.len() {
+            if !sizes[i].is_power_of_two() || sizes[i] > 16 {
+                return self.failed(Error::Parameter { name: "the bytes of an element", value: sizes[i] as usize });
+            }
+            i += 1;
+        }
+        if to.alignment > self.alignment {
+            return self.failed(Error::LessAligned { wanted: 1 << to.alignment, bytes: 1 << self.alignment });
         }
         let (start, length) = match self.block() {
             // Gaps are counted from the start of the memory.
@@ -53,7 +65,12 @@ impl SharedLayout {
         }
         let whole = self.linear_size * bytes / to_bytes;
         let linear_size = if to.is_padded() || whole < to.linear_size { to.linear_size } else { whole };
-        SharedLayout { constant: to.constant ^ (start * bytes / to_bytes), linear_size, ..*to }
+        SharedLayout {
+            constant: to.constant ^ (start * bytes / to_bytes),
+            linear_size,
+            alignment: self.alignment,
+            ..*to
+        }
     }
 }
 

@@ -49,9 +49,10 @@ impl Banks<'_> {
         row("instructions a warp", |access| access.instructions.to_string());
         row("wavefronts a warp", |access| access.wavefronts.to_string());
         row("least possible", |access| access.ideal.to_string());
-        row("conflicts", |access| match access.conflict() {
-            1 => "none".to_owned(),
-            times => format!("{times} times"),
+        row("conflicts", |access| match access.wavefronts.is_multiple_of(access.ideal.max(1)) {
+            _ if access.is_conflict_free() => "none".to_owned(),
+            true => format!("{} times", access.conflict()),
+            false => format!("{:.1} times", f64::from(access.wavefronts) / f64::from(access.ideal)),
         });
         format!("{}\n{}\n\nelements of {} bits\n\n{table}", self.names[0], self.names[1], self.bits)
     }
