@@ -18,7 +18,7 @@ pub const BANKS: usize = 32;
 pub const LANES: usize = 1 << LANE_BITS;
 
 /// Bytes that a bank gives a wavefront.
-pub(crate) const WORD: u32 = 4;
+pub const WORD: u32 = 4;
 
 /// Bytes of a lane that the widest access moves.
 pub(crate) const WIDEST: u32 = 16;
@@ -146,7 +146,7 @@ pub const fn store(tile: &Layout, memory: &SharedLayout, element_bits: u32) -> A
 }
 
 /// Bytes of an element in memory: truth values have one.
-pub(crate) const fn element_bytes(element_bits: u32) -> u32 {
+pub const fn element_bytes(element_bits: u32) -> u32 {
     match element_bits {
         0..=8 => 1,
         9..=16 => 2,
@@ -218,6 +218,11 @@ impl Lanes<'_> {
         }
         most
     }
+}
+
+/// The least wavefronts that an access of so many bytes a lane takes: one for each pass with an active lane.
+pub const fn ideal(addresses: &[Option<u32>; LANES], bytes: u32) -> u32 {
+    active_passes(addresses, words(bytes) as usize)
 }
 
 const fn active_passes(addresses: &[Option<u32>; LANES], passes: usize) -> u32 {

@@ -10,10 +10,8 @@
 //! ```
 
 use quadpair_layouts::banks::{self, BANKS, LANES};
+use quadpair_layouts::banks::{WORD, element_bytes};
 use quadpair_layouts::{Access, Layout, SharedLayout};
-
-/// Bytes of a bank's word.
-const WORD: u32 = 4;
 
 /// Which way data goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +71,7 @@ pub fn picture(
             (banks::store(tile, memory, element_bits), tile.free_registers() as usize, tile.free_lanes() as usize)
         }
     };
-    let bytes = element_bits.div_ceil(8);
+    let bytes = element_bytes(element_bits);
     let vector: Vec<usize> =
         access.vector_bits[..access.vector.trailing_zeros() as usize].iter().map(|&bit| 1 << bit).collect();
     let taken = skipped | vector.iter().sum::<usize>();

@@ -179,7 +179,7 @@ fn wavefronts(op: &Op, guard: Option<Guard>, bytes: u32, warps: &[Warp]) -> Wave
         all.add(match warp.addresses(address, guard) {
             (Some(addresses), sure) => Wavefronts {
                 taken: banks::wavefronts(&addresses, bytes),
-                ideal: ideal(&addresses, bytes),
+                ideal: banks::ideal(&addresses, bytes),
                 unknown: 0,
                 guarded: u32::from(!sure),
             },
@@ -187,12 +187,6 @@ fn wavefronts(op: &Op, guard: Option<Guard>, bytes: u32, warps: &[Warp]) -> Wave
         });
     }
     all
-}
-
-/// One wavefront for each pass that has an active lane.
-fn ideal(addresses: &[Option<u32>; 32], bytes: u32) -> u32 {
-    let lanes = 128 / bytes.max(4) as usize;
-    addresses.chunks(lanes).filter(|pass| pass.iter().any(Option::is_some)).count() as u32
 }
 
 /// The place of each statement.

@@ -208,7 +208,7 @@ impl Reader<'_> {
             OpKind::Convert(from, bound) => {
                 let (from, ty) = (self.function.type_of(from).layout?, op.result?);
                 let to = ty.layout?;
-                let element_bits = if ty.is_pointer() { DType::U64.bits() } else { ty.dtype.bits() };
+                let element_bits = ty.stored().bits();
                 let plan = convert::plan_within(&from, &to, element_bits, bound).ok()?;
                 let layouts = [self.number(&from), self.number(&to)];
                 Some(Step::Converted(Converted { value, source, layouts, element_bits, plan }))

@@ -68,6 +68,11 @@ impl TileType {
         TileType { dtype, pointer: Pointer::No, layout: self.layout }
     }
 
+    /// The element type of what registers hold: addresses are integers.
+    pub const fn stored(&self) -> DType {
+        if self.is_pointer() { DType::U64 } else { self.dtype }
+    }
+
     /// Whether the elements are addresses.
     pub const fn is_pointer(&self) -> bool {
         !matches!(self.pointer, Pointer::No)

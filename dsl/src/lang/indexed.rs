@@ -10,7 +10,7 @@ use quadpair_layouts::{Layout, Shape, typing};
 use crate::element::DType;
 use crate::ir::{Atomic, AtomicOp, Indexed, OpKind, Order, Scope, TileType};
 use crate::lang::atomic::{check_alone, no_operation, value_of};
-use crate::lang::ops::{describe, has_its_warp, text};
+use crate::lang::ops::{describe, has_its_warp, is_mask, text};
 use crate::lang::{Shared, Tile, Trace};
 
 impl Tile {
@@ -152,9 +152,7 @@ const fn check_index(trace: &mut Trace<'_>, name: &str, index: &Tile) {
 
 #[track_caller]
 const fn check_scatter_mask(trace: &mut Trace<'_>, name: &str, values: &Tile, mask: &Tile) {
-    if !mask.ty.dtype.is(DType::Bool) || mask.ty.is_pointer() {
-        trace.fail(describe(text(name).push("a mask is bool, this is "), mask));
-    }
+    is_mask(trace, name, mask);
     if !mask.is_scalar()
         && let Err(error) = typing::broadcast(&mask.layout(), &values.layout())
     {

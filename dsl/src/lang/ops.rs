@@ -184,10 +184,15 @@ pub(super) const fn by_warp(ty: &TileType) -> bool {
 
 #[track_caller]
 pub(super) const fn check_mask(trace: &mut Trace<'_>, op: &str, pointer: &Tile, mask: &Tile) {
+    is_mask(trace, op, mask);
+    covers(trace, op, pointer, mask);
+}
+
+#[track_caller]
+pub(super) const fn is_mask(trace: &mut Trace<'_>, op: &str, mask: &Tile) {
     if !mask.ty.dtype.is(DType::Bool) || mask.ty.is_pointer() {
         trace.fail(describe(text(op).push("a mask is bool, this is "), mask).push("; compare it with a number"));
     }
-    covers(trace, op, pointer, mask);
 }
 
 /// A value beside addresses has their layout, or broadcasts to it.
@@ -393,7 +398,7 @@ impl Tile {
 
     #[track_caller]
     const fn check_bound(&self, trace: &mut Trace<'_>, name: &str, layout: &Layout, bound: Bound) {
-        let (own, bits) = (self.layout(), if self.ty.is_pointer() { 64 } else { self.ty.dtype.bits() });
+        let (own, bits) = (self.layout(), self.ty.stored().bits());
         match convert::plan_within(&own, layout, bits, bound) {
             Ok(plan) if bound.allows(&plan) => {}
             Ok(plan) => trace.fail(text(name).push(plan.refusal(bound, &own, layout).as_str())),

@@ -15,6 +15,7 @@
 
 use super::Lowering;
 use super::access::Place;
+use super::holders::held_once;
 use super::num::Num;
 use super::scalar::class_of;
 use crate::element::DType;
@@ -43,9 +44,8 @@ impl Lowering<'_> {
         if atomic.order.releases() {
             self.barrier();
         }
-        let free = layout.free_registers() as usize;
         let mut old = pointers.to_vec();
-        for r in (0..pointers.len()).filter(|r| r & free == 0) {
+        for r in held_once(&layout) {
             let place = self.place(r, pointers[r], Class::B64, masks[r]);
             let own: Vec<Num> = args.iter().map(|arg| arg[r]).collect();
             old[r] = self.update(&update, &place, &own);

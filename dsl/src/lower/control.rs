@@ -48,11 +48,6 @@ pub(super) struct Branch {
     next: usize,
 }
 
-/// The element type of what registers hold: addresses are integers.
-fn stored_type(ty: &TileType) -> DType {
-    if ty.is_pointer() { DType::U64 } else { ty.dtype }
-}
-
 fn repeated(ty: &TileType) -> usize {
     ty.layout.as_ref().map_or(0, repeated_registers)
 }
@@ -108,7 +103,7 @@ impl Lowering<'_> {
 
     /// New registers that hold a value and can be written again; elements that are the same share one.
     fn variables(&mut self, held: &Held, ty: &TileType) -> (Vec<Reg>, Vec<Num>) {
-        let class = class_of(stored_type(ty));
+        let class = class_of(ty.stored());
         let regs: Vec<Reg> = (0..held.len() >> repeated(ty).count_ones()).map(|_| self.emit.fresh(class)).collect();
         let own = self.assign(&regs, held, ty);
         (regs, own)
@@ -119,7 +114,7 @@ impl Lowering<'_> {
         let repeated = repeated(ty);
         let own: Vec<usize> = (0..held.len()).filter(|r| r & repeated == 0).collect();
         for (&reg, &r) in regs.iter().zip(&own) {
-            self.move_to(reg, held[r], stored_type(ty));
+            self.move_to(reg, held[r], ty.stored());
         }
         let by_index: HashMap<usize, Reg> = own.into_iter().zip(regs.iter().copied()).collect();
         (0..held.len()).map(|r| Num::of(by_index[&(r & !repeated)])).collect()
@@ -150,7 +145,7 @@ impl Lowering<'_> {
             self.divisors_hold = false;
         }
         let ty = *self.function.type_of(carried);
-        let dtype = stored_type(&ty);
+        let dtype = ty.stored();
         let own = self.held(carried);
         let regs = self.innermost_loop().carried[&carried].clone();
         let mut moves = Vec::new();

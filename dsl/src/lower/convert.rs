@@ -27,7 +27,7 @@ impl Plans {
         let plans = ops.filter_map(|(i, op)| match (op.kind, op.result) {
             (OpKind::Convert(value, bound), Some(ty)) => {
                 let [from, to] = [function.type_of(value), &ty].map(tile);
-                let plan = convert::plan_within(&from, &to, dtype(&ty).bits(), bound);
+                let plan = convert::plan_within(&from, &to, ty.stored().bits(), bound);
                 Some((i, plan.expect("typing has checked the conversion")))
             }
             _ => None,
@@ -51,14 +51,9 @@ fn tile(ty: &TileType) -> Layout {
     ty.layout.expect("typing lets only tiles be converted")
 }
 
-/// The type of what is moved: addresses are integers.
-fn dtype(ty: &TileType) -> DType {
-    if ty.is_pointer() { DType::U64 } else { ty.dtype }
-}
-
 impl Lowering<'_> {
     pub(super) fn convert(&mut self, value: Value, ty: &TileType) {
-        let (from, to, dtype) = (tile(self.function.type_of(value)), tile(ty), dtype(ty));
+        let (from, to, dtype) = (tile(self.function.type_of(value)), tile(ty), ty.stored());
         let values = self.held(value);
         let plan = self.plans.plans[&self.position];
         let held = match &plan.kind {

@@ -24,7 +24,7 @@ impl Lowering<'_> {
     pub(super) fn gather(&mut self, source: Value, index: Value, axis: usize, ty: &TileType) {
         let to = ty.layout.expect("typing gives a gathered tile a layout");
         let from = self.function.type_of(source).layout.expect("typing lets only tiles be gathered from");
-        let dtype = if ty.is_pointer() { DType::U64 } else { ty.dtype };
+        let dtype = ty.stored();
         let (held, indices) = (self.held(source), self.held(index));
         let gathered = match Lookup::in_one_warp(&from, &to, axis) {
             Some(lookup) => self.gather_lanes(&lookup, dtype, &held, &indices, &to),

@@ -50,14 +50,7 @@ impl Lowering<'_> {
         let ty = *self.function.type_of(pointer);
         let pointers = self.held(pointer);
         let values = self.spread(value, &ty);
-        let holder = self.holder(&self.spread_over(&ty));
-        let given = mask.map(|mask| self.spread(mask, &ty));
-        let masks: Vec<Num> = (0..pointers.len())
-            .map(|r| match &given {
-                Some(given) => self.binary(crate::ir::BinaryOp::And, DType::Bool, given[r], holder),
-                None => holder,
-            })
-            .collect();
+        let masks = self.held_masks(&self.spread_over(&ty), mask.map(|mask| self.spread(mask, &ty)));
         let same = first_of_each(&pointers, Some(&masks), Some(&values));
         let places = self.places(&pointers, Some(&masks), &same);
         for run in runs(places, ty.dtype.bytes()) {

@@ -4,6 +4,7 @@ use quadpair_layouts::SharedLayout;
 
 use super::Lowering;
 use super::atomic::Update;
+use super::holders::held_once;
 use super::num::Num;
 use super::scalar::type_of;
 use crate::element::DType;
@@ -20,9 +21,8 @@ impl Lowering<'_> {
         self.store_to(&window, &bins, &zeros, mask);
         self.barrier();
         let masks = self.held_masks(&from, None);
-        let free = from.free_registers() as usize;
         let elements = self.held(value);
-        for r in (0..elements.len()).filter(|r| r & free == 0) {
+        for r in held_once(&from) {
             self.count(elements[r], masks[r], window.start, counts.size());
         }
         self.barrier();

@@ -12,6 +12,12 @@ use super::num::Num;
 use crate::element::DType;
 use crate::ir::TileType;
 
+/// The registers that hold an element for the thread.
+pub(super) fn held_once(layout: &Layout) -> Vec<usize> {
+    let free = layout.free_registers() as usize;
+    (0..layout.registers()).filter(|r| r & free == 0).collect()
+}
+
 impl Lowering<'_> {
     /// The layout of a value: that of a scalar has its one element in every thread.
     pub(super) fn spread_over(&self, ty: &TileType) -> Layout {

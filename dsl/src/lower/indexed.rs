@@ -9,6 +9,7 @@ use quadpair_layouts::{Layout, Shape};
 use super::Lowering;
 use super::access::{Place, runs};
 use super::atomic::Update;
+use super::holders::held_once;
 use super::linear::ThreadMap;
 use super::num::Num;
 use super::repeated_registers;
@@ -139,12 +140,6 @@ impl Lowering<'_> {
             self.emit.promise(Promise::Below { reg, limit, guard });
         }
     }
-}
-
-/// The registers that hold an element for the thread.
-fn held_once(layout: &Layout) -> Vec<usize> {
-    let free = layout.free_registers() as usize;
-    (0..layout.registers()).filter(|r| r & free == 0).collect()
 }
 
 /// How an element's place follows from its index and its place in the tile of indices, in bytes.

@@ -13,6 +13,7 @@ use std::rc::Rc;
 use quadpair_layouts::{Layout, Shape};
 
 use super::Lowering;
+use super::holders::held_once;
 use super::linear::ThreadMap;
 use super::num::Num;
 use super::scalar::{bits_of, class_of};
@@ -76,8 +77,7 @@ impl Lowering<'_> {
         let format = format_text(name, layout.map(|layout| layout.shape()), &types);
         let symbol = self.messages.text(format);
         let masks = self.held_masks(&over, None);
-        let free = over.free_registers() as usize;
-        for r in (0..over.registers()).filter(|r| r & free == 0) {
+        for r in held_once(&over) {
             let values: Vec<(Num, TileType)> = columns.iter().map(|column| column[r]).zip(types.clone()).collect();
             self.only_where(masks[r], |own| own.print_element(&symbol, &over, r, &values));
         }
@@ -109,8 +109,8 @@ impl Lowering<'_> {
             args.push((self.linear(&map, shape.coordinate(element, dim) as u32), DType::U32));
         }
         for &(value, ty) in values {
-            let wide = if ty.is_pointer() { DType::U64 } else { passed_type(ty.dtype) };
-            let own = if ty.is_pointer() { DType::U64 } else { ty.dtype };
+            let wide = passed_type(ty.stored());
+            let own = ty.stored();
             args.push((self.cast(own, wide, value), wide));
         }
         let list = self.argument_list(&args);

@@ -254,7 +254,7 @@ impl<'f> Lowering<'f> {
             OpKind::Binary(binary, a, b) => self.map(&ty, [a, b], |own, [x, y]| own.binary(binary, ty.dtype, x, y)),
             OpKind::Compare(compare, a, b) => {
                 let operand = self.function.type_of(a);
-                let dtype = if operand.is_pointer() { crate::element::DType::U64 } else { operand.dtype };
+                let dtype = operand.stored();
                 self.map(&ty, [a, b], |own, [x, y]| own.compare(compare, dtype, x, y));
             }
             OpKind::Select(c, a, b) => self.map(&ty, [c, a, b], |own, [p, x, y]| own.select(ty.dtype, p, x, y)),

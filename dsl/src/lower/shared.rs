@@ -9,6 +9,7 @@ use quadpair_layouts::{Access, Layout, SharedLayout, banks};
 
 use super::access::{Place, runs};
 use super::emit::Pure;
+use super::holders::held_once;
 use super::linear::ThreadMap;
 use super::num::Num;
 use super::{Lowering, SHARED, SHARED_ALIGN, repeated_registers};
@@ -68,10 +69,8 @@ impl Lowering<'_> {
 
     /// Stores a tile's elements where the mask holds, each from one of the registers that hold it.
     pub(super) fn store_to(&mut self, window: &Window, tile: &Layout, values: &[Num], mask: Num) {
-        let free = tile.free_registers() as usize;
-        let own = (0..values.len()).filter(|r| r & free == 0);
         let widest = widest(window, tile, banks::store);
-        let places = self.shared_places(window, tile, own, mask, widest);
+        let places = self.shared_places(window, tile, held_once(tile).into_iter(), mask, widest);
         for run in runs(places, window.dtype.bytes()) {
             let values: Vec<Num> = run.indices.iter().map(|&i| values[i]).collect();
             self.store_run(&run, window.dtype, (Space::Shared, &[]), &values);
