@@ -3,7 +3,6 @@
 //! A [`Backend`] only passes memory on. Checking that a view stays inside its buffer needs the buffer's length, and wide
 //! loads need addresses that are multiples of 16 bytes.
 
-use quadpair::cuda::cudarc::driver::DevicePtr;
 use quadpair::{Backend, Element};
 
 /// A backend whose memory can be measured.
@@ -42,9 +41,9 @@ impl Memory for quadpair::cuda::Cuda {
         memory.len()
     }
     fn is_aligned<T: Element>(&self, memory: &Self::Ref<'_, T>, bytes: usize) -> bool {
-        memory.device_ptr(self.stream()).0.is_multiple_of(bytes as u64)
+        self.address(memory).is_multiple_of(bytes as u64)
     }
     fn is_aligned_mut<T: Element>(&self, memory: &Self::Mut<'_, T>, bytes: usize) -> bool {
-        memory.device_ptr(self.stream()).0.is_multiple_of(bytes as u64)
+        self.address(memory).is_multiple_of(bytes as u64)
     }
 }

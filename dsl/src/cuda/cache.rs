@@ -1,21 +1,29 @@
 //! What is loaded in a context, shared by all who run programs there.
 //!
-//! To assemble a program takes long next to a launch, so a context does it once, whichever of its streams asks first.
-//! A cache lives as long as somebody uses it and keeps no context alive: when the last [`Cuda`](super::Cuda) of a context
+//! To assemble a program takes long next to a launch, so a context does it once, whichever of its streams asks first;
+//! who asks for the same program meanwhile waits, who asks for another does not. A cache lives as long as somebody uses it and keeps no context alive: when the last [`Cuda`](super::Cuda) of a context
 //! is dropped, its programs are unloaded.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
 use cudarc::driver::CudaContext;
 
 use super::error::CudaError;
+use super::idle::Idle;
 use super::module::Module;
 use crate::runtime::Program;
 
-/// The programs loaded in one context, by the address of the program, which the module keeps from being used again.
+/// What belongs to one context.
 #[derive(Default)]
-pub(super) struct Cache(Mutex<HashMap<usize, Arc<Module>>>);
+pub(super) struct Cache {
+    /// By the address of the program, which the module keeps from being used again.
+    modules: RwLock<HashMap<usize, Arc<Slot>>>,
+    idle: Mutex<Weak<Idle>>,
+}
+
+/// The place of one program: whoever loads it holds this.
+type Slot = Mutex<Option<Arc<Module>>>;
 
 /// The caches in use.
 static CACHES: Mutex<Vec<Known<CudaContext, Cache>>> = Mutex::new(Vec::new());
@@ -29,20 +37,38 @@ impl Cache {
         belonging(&mut CACHES.lock().unwrap_or_else(PoisonError::into_inner), context)
     }
 
-    /// The program as it is loaded; `load` does it the first time, while others wait.
+    /// The program as it is loaded; `load` does it the first time.
     pub(super) fn get(
         &self,
         program: &Arc<Program>,
         load: impl FnOnce() -> Result<Module, CudaError>,
     ) -> Result<Arc<Module>, CudaError> {
-        let mut modules = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = Arc::as_ptr(program).addr();
-        if let Some(module) = modules.get(&key) {
+        let slot = self.slot(Arc::as_ptr(program).addr());
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(module) = &*slot {
             return Ok(Arc::clone(module));
         }
         let module = Arc::new(load()?);
-        modules.insert(key, Arc::clone(&module));
+        *slot = Some(Arc::clone(&module));
         Ok(module)
+    }
+
+    fn slot(&self, key: usize) -> Arc<Slot> {
+        if let Some(slot) = self.modules.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return Arc::clone(slot);
+        }
+        Arc::clone(self.modules.write().unwrap_or_else(PoisonError::into_inner).entry(key).or_default())
+    }
+
+    /// The context's idle stream.
+    pub(super) fn idle(&self, context: &Arc<CudaContext>) -> Result<Arc<Idle>, CudaError> {
+        let mut known = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(idle) = known.upgrade() {
+            return Ok(idle);
+        }
+        let idle = Arc::new(Idle::new(context)?);
+        *known = Arc::downgrade(&idle);
+        Ok(idle)
     }
 }
 

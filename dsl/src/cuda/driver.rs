@@ -4,7 +4,7 @@
 //! looks for the library first, and a machine without a GPU gets an error that names what is missing.
 
 use cudarc::driver::result::{self, device};
-use cudarc::driver::sys::{CUdevice, CUdevice_attribute};
+use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute};
 use cudarc::driver::{CudaContext, DriverError};
 use libloading::Library;
 
@@ -24,6 +24,8 @@ pub struct DeviceInfo {
     pub compute_capability: (i32, i32),
     /// Its multiprocessors (SMs).
     pub sm_count: u32,
+    /// Bytes of its L2 cache.
+    pub l2_bytes: u32,
 }
 
 /// Says whether CUDA can be used on this machine. Never panics and makes no context.
@@ -61,6 +63,14 @@ pub(super) struct Limits {
     pub(super) shared_bytes: u32,
 }
 
+/// The CUDA version that the driver has: 13000 for 13.0.
+pub(super) fn version() -> Result<i32, CudaError> {
+    let mut version = 0;
+    // SAFETY: the result has a place to go.
+    unsafe { sys::cuDriverGetVersion(&raw mut version) }.result().during("ask for the driver's version")?;
+    Ok(version)
+}
+
 impl Limits {
     /// Asks the device of a context.
     pub(super) fn of(context: &CudaContext) -> Result<Self, CudaError> {
@@ -90,7 +100,8 @@ fn describe(ordinal: usize) -> Result<DeviceInfo, DriverError> {
     let device = device::get(i32::try_from(ordinal).unwrap_or(i32::MAX))?;
     let compute_capability = (attribute(device, MAJOR)?, attribute(device, MINOR)?);
     let sm_count = attribute(device, CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.unsigned_abs();
-    Ok(DeviceInfo { ordinal, name: device::get_name(device)?, compute_capability, sm_count })
+    let l2_bytes = attribute(device, CUdevice_attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?.unsigned_abs();
+    Ok(DeviceInfo { ordinal, name: device::get_name(device)?, compute_capability, sm_count, l2_bytes })
 }
 
 fn attribute(device: CUdevice, which: CUdevice_attribute) -> Result<i32, DriverError> {

@@ -58,6 +58,12 @@ pub enum CudaError {
         /// The device's compute capability.
         device: (i32, i32),
     },
+    /// A program that isn't loaded yet was launched into the capture of a graph.
+    #[error("`{program}` cannot be loaded while its stream is being captured; load it before, with `Cuda::load`")]
+    Capturing {
+        /// The program's name.
+        program: String,
+    },
     /// A block has no threads, or more than the device runs.
     #[error("`{program}` has {threads} threads a block; this device runs 1 to {limit}")]
     Threads {

@@ -4,9 +4,13 @@
 //! block and the grid against the device, and the arguments against the parameters that the PTX declares. A grid of
 //! `[4, 70_000, 1]`, say, is an error here, since only the x axis goes beyond 65535 blocks.
 
+use std::ffi::c_void;
 use std::sync::Arc;
 
-use cudarc::driver::{CudaContext, CudaView, CudaViewMut, DeviceSlice, LaunchArgs, LaunchConfig, PushKernelArg};
+use cudarc::driver::{
+    CudaContext, CudaFunction, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop,
+    result,
+};
 
 use super::Cuda;
 use super::driver::Limits;
@@ -29,8 +33,9 @@ enum Value<'a> {
 /// Device memory whose element type is forgotten.
 trait Memory {
     fn context(&self) -> &Arc<CudaContext>;
-    /// Adds the pointer, and the events to wait for and to record if other streams use the memory too.
-    fn push<'b>(&'b mut self, launch: &mut LaunchArgs<'b>);
+    /// Its address for a use on a stream, which waits for the memory's other users if the context has several streams.
+    /// The second part tells them of the use when it is dropped.
+    fn address<'b>(&'b mut self, stream: &'b CudaStream) -> (u64, SyncOnDrop<'b>);
 }
 
 impl<T: Element> Memory for CudaView<'_, T> {
@@ -38,8 +43,8 @@ impl<T: Element> Memory for CudaView<'_, T> {
         self.stream().context()
     }
 
-    fn push<'b>(&'b mut self, launch: &mut LaunchArgs<'b>) {
-        launch.arg(&*self);
+    fn address<'b>(&'b mut self, stream: &'b CudaStream) -> (u64, SyncOnDrop<'b>) {
+        self.device_ptr(stream)
     }
 }
 
@@ -48,8 +53,8 @@ impl<T: Element> Memory for CudaViewMut<'_, T> {
         self.stream().context()
     }
 
-    fn push<'b>(&'b mut self, launch: &mut LaunchArgs<'b>) {
-        launch.arg(self);
+    fn address<'b>(&'b mut self, stream: &'b CudaStream) -> (u64, SyncOnDrop<'b>) {
+        self.device_ptr_mut(stream)
     }
 }
 
@@ -65,11 +70,16 @@ impl Arg<'_> {
         matches!(&self.0, Value::Memory(memory) if memory.context() != context)
     }
 
-    fn push<'b>(&'b mut self, launch: &mut LaunchArgs<'b>) {
+    /// What the kernel reads, in its first bytes, and what to drop once it is queued.
+    fn bits<'b>(&'b mut self, stream: &'b CudaStream) -> (u64, Option<SyncOnDrop<'b>>) {
         match &mut self.0 {
-            Value::Memory(memory) => memory.push(launch),
-            Value::Bits32(bits) => drop(launch.arg(&*bits)),
-            Value::Bits64(bits) => drop(launch.arg(&*bits)),
+            Value::Memory(memory) => {
+                let (address, used) = memory.address(stream);
+                (address, Some(used))
+            }
+            // Devices and the hosts of their drivers are little-endian.
+            Value::Bits32(bits) => (u64::from(*bits), None),
+            Value::Bits64(bits) => (*bits, None),
         }
     }
 }
@@ -125,20 +135,35 @@ impl Cuda {
         }
         let module = self.load(program)?;
         check_arguments(program, module.parameters(), &args)?;
-        let mut launch = self.stream.launch_builder(module.function());
-        for arg in &mut args {
-            arg.push(&mut launch);
+        let capturing = self.stream.context().is_managing_stream_synchronization() && self.is_capturing()?;
+        let user = if capturing { self.idle.stream() } else { &*self.stream };
+        let (mut bits, used): (Vec<u64>, Vec<_>) = args.iter_mut().map(|arg| arg.bits(user)).unzip();
+        self.queue(program, module.function(), grid, &mut bits)?;
+        if capturing {
+            // The launch takes place when the graph is replayed: there is nothing to tell other streams now.
+            used.into_iter().for_each(std::mem::forget);
         }
-        let config = LaunchConfig {
-            grid_dim: grid.into(),
-            block_dim: (program.threads, 1, 1),
-            shared_mem_bytes: program.shared_bytes,
-        };
+        Ok(())
+    }
+
+    fn queue(
+        &self,
+        program: &Program,
+        function: &CudaFunction,
+        grid: [u32; 3],
+        bits: &mut [u64],
+    ) -> Result<(), CudaError> {
+        self.stream.context().bind_to_thread().during("launch a kernel")?;
+        let mut parameters: Vec<*mut c_void> = bits.iter_mut().map(|bits| (&raw mut *bits).cast()).collect();
+        let (grid, block, stream) = (grid.into(), (program.threads, 1, 1), self.stream.cu_stream());
         // SAFETY: the arguments have the number and the widths that the kernel reads. Memory arguments are of this
         // context and stay borrowed until the launch is queued; from then on the stream's order and their events keep
-        // them alive and in turn. A program comes from a checked kernel, which writes only what it takes mutably.
-        unsafe { launch.launch(config) }.during("launch a kernel")?;
-        Ok(())
+        // them alive and in turn, or, in a graph, whoever replays it. A program comes from a checked kernel, which
+        // writes only what it takes mutably.
+        unsafe {
+            result::launch_kernel(function.cu_function(), grid, block, program.shared_bytes, stream, &mut parameters)
+        }
+        .during("launch a kernel")
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! The driver's linker assembles PTX into a cubin, the device's machine code, and writes a log: the reason if it
 //! refuses, and registers and spills if it doesn't. The loader alone would do the first without the second, so a
-//! [`Module`] is made in two steps, assemble and load, and keeps the cubin and the log.
+//! [`Module`] is made in two steps, assemble and load, and keeps the cubin and the log. Where a
+//! [`CubinCache`] holds both from an earlier run, the first step is left out.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
@@ -12,6 +13,7 @@ use cudarc::driver::sys::{self, CUfunction_attribute, CUjit_option, CUjitInputTy
 use cudarc::driver::{CudaContext, CudaFunction, DriverError};
 use cudarc::nvrtc::Ptx;
 
+use super::cubins::{Assembled, CubinCache, Source};
 use super::error::{CudaError, During};
 use crate::ptx;
 use crate::runtime::Program;
@@ -28,21 +30,40 @@ pub struct Module {
     program: Arc<Program>,
     function: CudaFunction,
     parameters: Vec<u32>,
-    cubin: Vec<u8>,
-    log: String,
+    assembled: Assembled,
+    kept: bool,
     registers: u32,
     local_bytes: u32,
 }
 
 impl Module {
-    /// Assembles and loads a program in a context.
-    pub(super) fn load(context: &Arc<CudaContext>, program: &Arc<Program>) -> Result<Self, CudaError> {
-        let wrong = |problem| CudaError::Text { program: program.name.clone(), problem };
-        let parameters = parameters(program).map_err(wrong)?;
-        let text = CString::new(program.ptx.as_str()).map_err(|error| wrong(error.to_string()))?;
+    /// Assembles and loads a program in a context, or loads what is kept of it.
+    pub(super) fn load(
+        context: &Arc<CudaContext>,
+        program: &Arc<Program>,
+        cubins: &CubinCache,
+        source: &Source<'_>,
+    ) -> Result<Self, CudaError> {
         context.bind_to_thread().during("enter the context")?;
-        let (cubin, log) = assemble(&text).map_err(|(error, log)| refused(program, error.0, log))?;
-        let function = function(context, program, &cubin)?;
+        // Kept code that the driver won't load is as good as none.
+        let kept = cubins.read(source).and_then(|kept| Module::of(context, program, kept, true).ok());
+        if let Some(module) = kept {
+            return Ok(module);
+        }
+        let text = CString::new(program.ptx.as_str()).map_err(|error| wrong(program, error.to_string()))?;
+        let assembled = assemble(&text).map_err(|(error, log)| refused(program, error.0, log))?;
+        cubins.write(source, &assembled);
+        Module::of(context, program, assembled, false)
+    }
+
+    fn of(
+        context: &Arc<CudaContext>,
+        program: &Arc<Program>,
+        assembled: Assembled,
+        kept: bool,
+    ) -> Result<Self, CudaError> {
+        let parameters = parameters(program).map_err(|problem| wrong(program, problem))?;
+        let function = function(context, program, &assembled.cubin)?;
         let count = |n: Result<i32, DriverError>| Ok(n.during("read a kernel's resources")?.unsigned_abs());
         Ok(Module {
             registers: count(function.num_regs())?,
@@ -50,8 +71,8 @@ impl Module {
             program: Arc::clone(program),
             function,
             parameters,
-            cubin,
-            log,
+            assembled,
+            kept,
         })
     }
 
@@ -67,12 +88,17 @@ impl Module {
 
     /// The machine code that the driver made.
     pub fn cubin(&self) -> &[u8] {
-        &self.cubin
+        &self.assembled.cubin
     }
 
     /// What the assembler said.
     pub fn log(&self) -> &str {
-        &self.log
+        &self.assembled.log
+    }
+
+    /// Whether the machine code came from a [`CubinCache`] and not from the assembler.
+    pub fn was_kept(&self) -> bool {
+        self.kept
     }
 
     /// Registers of a thread.
@@ -121,16 +147,20 @@ fn bytes(ty: ptx::Type) -> u32 {
     }
 }
 
+fn wrong(program: &Program, problem: String) -> CudaError {
+    CudaError::Text { program: program.name.clone(), problem }
+}
+
 fn refused(program: &Program, result: CUresult, log: String) -> CudaError {
     let log = if log.is_empty() { "it wrote no log".into() } else { log };
     CudaError::Assemble { program: program.name.clone(), result, log }
 }
 
-/// Assembles PTX for the device of the current context. Gives the cubin and the log, or the result and the log.
-fn assemble(text: &CStr) -> Result<(Vec<u8>, String), (DriverError, String)> {
+/// Assembles PTX for the device of the current context; the result and the log if the assembler refuses.
+fn assemble(text: &CStr) -> Result<Assembled, (DriverError, String)> {
     let (mut info, mut error) = (vec![0_u8; LOG_BYTES], vec![0_u8; LOG_BYTES]);
     let linked = link(text, &mut info, &mut error);
-    linked.map(|cubin| (cubin, written(&info))).map_err(|result| (result, written(&error)))
+    linked.map(|cubin| Assembled { cubin, log: written(&info) }).map_err(|result| (result, written(&error)))
 }
 
 fn link(text: &CStr, info: &mut [u8], error: &mut [u8]) -> Result<Vec<u8>, DriverError> {
