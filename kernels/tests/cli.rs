@@ -280,6 +280,15 @@ fn no_gpu_of_that_number() {
     // Whether there is a driver here or not, there is no GPU of this number.
     fails_with(&quadpair(&["attend", "--device", "cuda:99"]), "");
     fails_with(&quadpair(&["matmul", "--device", "cuda:99"]), "");
+    fails_with(&quadpair(&["bench", "attention", "--device", "cuda:99"]), "there is no GPU to measure: no CUDA ");
+    fails_with(&quadpair(&["bench", "matmul", "--device", "cuda:99"]), "there is no GPU to measure: no CUDA ");
+}
+
+#[test]
+fn nothing_is_measured_in_the_simulator() {
+    let line = "the simulator counts what a kernel does and has no times; bench needs --device cuda";
+    fails(&quadpair(&["bench", "attention", "--device", "sim"]), line);
+    fails(&quadpair(&["bench", "matmul", "--device", "sim"]), line);
 }
 
 #[test]

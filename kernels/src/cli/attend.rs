@@ -99,10 +99,10 @@ impl Attend {
 }
 
 /// The result beside one other source of it.
-struct Comparison {
-    against: &'static str,
-    out: Option<Difference>,
-    lse: Option<Difference>,
+pub struct Comparison {
+    pub against: &'static str,
+    pub out: Option<Difference>,
+    pub lse: Option<Difference>,
 }
 
 /// Compares with float64, then with what the file holds.
@@ -132,7 +132,7 @@ fn difference<T: Real>(actual: &[T], expected: &[f64]) -> Difference {
 }
 
 /// How far a result may be from what it's compared with.
-struct Limits {
+pub struct Limits {
     /// Frobenius relative error of the output.
     out: f64,
     /// Difference of the LSE, relative where the LSE is above 1.
@@ -141,7 +141,7 @@ struct Limits {
 
 impl Limits {
     /// What rounding to a type explains, twice over (the file's own output is rounded too) and with room.
-    fn of(dtype: DType) -> Self {
+    pub fn of(dtype: DType) -> Self {
         match dtype {
             DType::F16 => Self { out: 1e-3, lse: 1e-4 },
             DType::BF16 => Self { out: 1e-2, lse: 1e-4 },
@@ -149,7 +149,8 @@ impl Limits {
         }
     }
 
-    fn check(&self, comparison: &Comparison) -> Result<(), CliError> {
+    /// An error that names the first figure beyond its limit.
+    pub fn check(&self, comparison: &Comparison) -> Result<(), CliError> {
         let check = |what, difference: Option<Difference>, value: fn(&Difference) -> f64, allowed| {
             let Some(difference) = difference else {
                 return Ok(());

@@ -1,7 +1,7 @@
 //! The device that a subcommand runs on: a GPU, or the simulator.
 
 use super::error::CliError;
-use super::options::{Device, Machine};
+use super::options::{Chip, Device, Machine};
 use super::{output, progress};
 use quadpair::Report;
 use quadpair::cuda::cudarc::driver::{CudaSlice, DriverError};
@@ -24,6 +24,32 @@ pub struct Engine {
 enum Backend {
     Simulator(Simulator),
     Cuda(Cuda),
+}
+
+/// A GPU and the profile that kernels are made for.
+pub struct Gpu {
+    pub cuda: Cuda,
+    pub profile: Profile,
+    /// What the device is called.
+    pub device: String,
+    /// Bytes of its L2 cache.
+    pub l2_bytes: u32,
+}
+
+impl Gpu {
+    /// Opens the GPU with this number, for the profile that was asked for or its own.
+    pub fn open(chip: &Chip, ordinal: usize) -> Result<Self, CliError> {
+        let devices = cuda::devices()?;
+        let found = devices.iter().find(|device| device.ordinal == ordinal);
+        let device = found.ok_or(CudaError::NoDevice { ordinal, count: devices.len() })?;
+        let (major, minor) = device.compute_capability;
+        let profile = match &chip.profile {
+            Some(name) => Profile::resolve(name)?,
+            None => Profile::for_capability(major.unsigned_abs(), minor.unsigned_abs())?,
+        };
+        let name = format!("cuda:{ordinal} ({})", device.name);
+        Ok(Self { cuda: Cuda::open(ordinal, &profile)?, profile, device: name, l2_bytes: device.l2_bytes })
+    }
 }
 
 /// What a run on tensors gave.
@@ -68,16 +94,8 @@ impl Engine {
     }
 
     fn cuda(machine: &Machine, ordinal: usize) -> Result<Self, CliError> {
-        let devices = cuda::devices()?;
-        let found = devices.iter().find(|device| device.ordinal == ordinal);
-        let device = found.ok_or(CudaError::NoDevice { ordinal, count: devices.len() })?;
-        let (major, minor) = device.compute_capability;
-        let profile = match &machine.chip.profile {
-            Some(name) => Profile::resolve(name)?,
-            None => Profile::for_capability(major.unsigned_abs(), minor.unsigned_abs())?,
-        };
-        let name = format!("cuda:{ordinal} ({})", device.name);
-        Ok(Self { backend: Backend::Cuda(Cuda::open(ordinal, &profile)?), profile, device: name })
+        let Gpu { cuda, profile, device, .. } = Gpu::open(&machine.chip, ordinal)?;
+        Ok(Self { backend: Backend::Cuda(cuda), profile, device })
     }
 
     /// The profile that kernels are made for.
@@ -151,11 +169,9 @@ fn simulated(launch: impl FnOnce() -> Result<Report, CliError>) -> Result<(Repor
 /// Launches twice, the first time to load the program, and times the second.
 fn timed(cuda: &Cuda, mut launch: impl FnMut() -> Result<(), CliError>) -> Result<f64, CliError> {
     launch()?;
-    cuda.synchronize()?;
-    let start = Instant::now();
+    let start = cuda.event()?;
     launch()?;
-    cuda.synchronize()?;
-    Ok(start.elapsed().as_secs_f64())
+    Ok(cuda.event()?.seconds_since(&start)?)
 }
 
 /// A copy of host memory on the GPU; an empty one gets an element, since no GPU memory is of no size.
@@ -164,14 +180,16 @@ fn upload<T: Real>(cuda: &Cuda, host: &[T]) -> Result<CudaSlice<T>, CliError> {
     Ok(cuda.stream().clone_htod(if host.is_empty() { &one[..] } else { host }).map_err(copying)?)
 }
 
-fn download<T: Real>(cuda: &Cuda, device: &CudaSlice<T>, host: &mut [T]) -> Result<(), CliError> {
+/// Copies GPU memory to the host and waits for it.
+pub fn download<T: Real>(cuda: &Cuda, device: &CudaSlice<T>, host: &mut [T]) -> Result<(), CliError> {
     if !host.is_empty() {
         cuda.stream().memcpy_dtoh(device, host).map_err(copying)?;
     }
     Ok(cuda.synchronize()?)
 }
 
-fn copying(error: DriverError) -> CudaError {
+/// A copy that failed.
+pub fn copying(error: DriverError) -> CudaError {
     CudaError::Driver { action: "copy memory", result: error.0 }
 }
 

@@ -69,6 +69,12 @@ pub enum CliError {
     /// There's no GPU, or it refused.
     #[error(transparent)]
     Cuda(#[from] CudaError),
+    /// There's no GPU to measure, or it refused.
+    #[error("there is no GPU to measure: {0}")]
+    NoGpu(CudaError),
+    /// The simulator was to be measured.
+    #[error("the simulator counts what a kernel does and has no times; bench needs --device cuda")]
+    NoTime,
     /// A kernel can't be made for the chip.
     #[error(transparent)]
     Kernel(#[from] KernelError),

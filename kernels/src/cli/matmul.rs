@@ -113,7 +113,8 @@ fn compare(a: Matrix<&[f16]>, b: Matrix<&[f16]>, outcome: &Outcome<f32>) -> Resu
     Ok(Difference::between(outcome.out.iter().map(|number| number.to_f64()), expected?))
 }
 
-fn verdict(difference: &Difference) -> Result<(), CliError> {
+/// An error if the product is further from float64 than rounding explains.
+pub fn verdict(difference: &Difference) -> Result<(), CliError> {
     let (what, against) = ("C", "float64");
     match (difference.unusable, difference.relative) {
         (0, value) if value <= ALLOWED => Ok(()),

@@ -1,9 +1,10 @@
 //! The command line: options, subcommands, and how results and errors are shown.
 //!
-//! One file or folder a subcommand: [`attend`], [`matmul`], [`ptx`], [`layout`], [`explain`], [`list`]. Each turns its options into a call of the library
+//! One file or folder a subcommand: [`attend`], [`matmul`], [`bench`], [`ptx`], [`layout`], [`explain`], [`list`]. Each turns its options into a call of the library
 //! and the outcome into a record, which is printed as a table or, with `--json`, as one object.
 
 mod attend;
+mod bench;
 mod engine;
 mod error;
 mod explain;
@@ -36,6 +37,7 @@ struct Cli {
 enum Command {
     Attend(attend::Attend),
     Matmul(matmul::Matmul),
+    Bench(bench::Bench),
     Ptx(ptx::Ptx),
     Layout(layout::Layout),
     Explain(explain::Explain),
@@ -48,6 +50,7 @@ pub fn main() -> ExitCode {
         None => attend::Attend::default().run(),
         Some(Command::Attend(attend)) => attend.run(),
         Some(Command::Matmul(matmul)) => matmul.run(),
+        Some(Command::Bench(bench)) => bench.run(),
         Some(Command::Ptx(ptx)) => ptx.run(),
         Some(Command::Layout(layout)) => layout.run(),
         Some(Command::Explain(explain)) => explain.run(),
