@@ -15,7 +15,7 @@ use std::time::Instant;
 use half::f16;
 use quadpair::cuda::cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
 use quadpair::cuda::cudarc::driver::{CudaSlice, CudaStream};
-use quadpair::cuda::{CubinCache, Cuda, devices};
+use quadpair::cuda::{CubinCache, Cuda, DeviceInfo, devices};
 use quadpair::{Program, Target, compile};
 use quadpair_kernels::attention::{Attention, AttentionConfig, Inputs, Outputs};
 use quadpair_kernels::matmul::{Matmul, MatmulConfig, Matrix};
@@ -30,11 +30,16 @@ const CALLS: u32 = 100;
 const BURSTS: usize = 100;
 
 fn main() -> Result<()> {
-    let device = match devices() {
-        Ok(devices) if !devices.is_empty() => devices[0].clone(),
-        Ok(_) => return Ok(println!("skipped: this machine has no GPU")),
-        Err(error) => return Ok(println!("skipped: {error}")),
-    };
+    match devices() {
+        Ok(devices) if !devices.is_empty() => measure(&devices[0]),
+        devices => {
+            println!("skipped: {}", devices.err().map_or("this machine has no GPU".into(), |error| error.to_string()));
+            Ok(())
+        }
+    }
+}
+
+fn measure(device: &DeviceInfo) -> Result<()> {
     let (major, minor) = device.compute_capability;
     let profile = Profile::for_capability(major.unsigned_abs(), minor.unsigned_abs())?;
     let cuda = Cuda::open(0, &profile)?.with_cubins(CubinCache::off());
