@@ -77,6 +77,15 @@ struct Row {
     lse_max_abs_error: f64,
 }
 
+/// One problem: several sets of tensors that take turns.
+struct Turns {
+    shape: Shape,
+    head_dim: usize,
+    sets: Vec<Set>,
+    /// q, k and v of the first set.
+    host: [Vec<f16>; 3],
+}
+
 /// The tensors of one turn.
 struct Set {
     q: CudaSlice<f16>,
@@ -107,33 +116,18 @@ impl Attention {
     }
 }
 
+/// Makes the inputs, checks the first output, then times.
 fn measure(
     gpu: &Gpu,
     attention: &attention::Attention<f16, f32>,
     shape: Shape,
     head_dim: usize,
 ) -> Result<Row, CliError> {
-    let (q_shape, k_shape) = (shape.q(head_dim), shape.k(head_dim));
-    let [q_length, k_length] = [q_shape, k_shape].map(|shape| shape.iter().product::<usize>());
-    let mut inputs = None;
-    let make = |set| -> Result<Set, CliError> {
-        let (q_host, q) = random(gpu, set, 0, q_length)?;
-        let (k_host, k) = random(gpu, set, 1, k_length)?;
-        let (v_host, v) = random(gpu, set, 2, k_length)?;
-        inputs.get_or_insert([q_host, k_host, v_host]);
-        Ok(Set { q, k, v, out: unwritten(gpu, q_length)?, lse: unwritten(gpu, shape.rows())? })
-    };
-    let sets: Result<Vec<Set>, CliError> = (0..sets(gpu, 2 * (q_length + 2 * k_length))).map(make).collect();
-    let (mut sets, [q, k, v]) = (sets?, inputs.unwrap_or_default());
-    launch(gpu, attention, &mut sets[0], q_shape, k_shape)?;
-    let (out, lse) = (read(gpu, &sets[0].out)?, read(gpu, &sets[0].lse)?);
-    let keys = |data| View::contiguous(data, k_shape);
-    let inputs = Inputs::new(View::contiguous(&q[..], q_shape), keys(&k[..]), keys(&v[..]));
-    let (checked, comparison) = check(inputs, &out, &lse, shape)?;
+    let mut turns = Turns::new(gpu, shape, head_dim)?;
+    turns.launch(gpu, attention, 0)?;
+    let (checked, comparison) = turns.check(gpu)?;
     Limits::of(DType::F16).check(&comparison)?;
-    let turns = sets.len();
-    let times = Times::of(&gpu.cuda, |turn| launch(gpu, attention, &mut sets[turn % turns], q_shape, k_shape))?;
-    let bytes = 2 * (2 * q_length + 2 * k_length) + 4 * shape.rows();
+    let times = Times::of(&gpu.cuda, |turn| turns.launch(gpu, attention, turn))?;
     let (block_m, block_n) = attention.tile();
     let (out, lse) = (comparison.out.unwrap_or_default(), comparison.lse.unwrap_or_default());
     Ok(Row {
@@ -142,7 +136,7 @@ fn measure(
         unit: attention.unit().name(),
         tile: format!("{block_m}x{block_n}"),
         tflops: times.giga(shape.operations(head_dim)) / 1e3,
-        gbytes_per_s: times.giga(bytes as f64),
+        gbytes_per_s: times.giga(shape.bytes(head_dim)),
         times,
         checked,
         out_relative_error: out.relative,
@@ -151,18 +145,41 @@ fn measure(
     })
 }
 
-fn launch(
-    gpu: &Gpu,
-    attention: &attention::Attention<f16, f32>,
-    set: &mut Set,
-    q_shape: [usize; 4],
-    k_shape: [usize; 4],
-) -> Result<(), CliError> {
-    let (k, v) = (View::contiguous(set.k.as_view(), k_shape), View::contiguous(set.v.as_view(), k_shape));
-    let inputs = Inputs::new(View::contiguous(set.q.as_view(), q_shape), k, v);
-    let out = View::contiguous(set.out.as_view_mut(), q_shape);
-    attention.forward(&gpu.cuda, inputs, Outputs { out, lse: set.lse.as_view_mut() })?;
-    Ok(())
+impl Turns {
+    fn new(gpu: &Gpu, shape: Shape, head_dim: usize) -> Result<Self, CliError> {
+        let length = |shape: [usize; 4]| shape.iter().product::<usize>();
+        let (q_length, k_length) = (length(shape.q(head_dim)), length(shape.k(head_dim)));
+        let (mut host, mut made) = ([const { Vec::new() }; 3], Vec::new());
+        for set in 0..sets(gpu, 2 * (q_length + 2 * k_length)) {
+            let (q_host, q) = random(gpu, set, 0, q_length)?;
+            let (k_host, k) = random(gpu, set, 1, k_length)?;
+            let (v_host, v) = random(gpu, set, 2, k_length)?;
+            if set == 0 {
+                host = [q_host, k_host, v_host];
+            }
+            made.push(Set { q, k, v, out: unwritten(gpu, q_length)?, lse: unwritten(gpu, shape.rows())? });
+        }
+        Ok(Self { shape, head_dim, sets: made, host })
+    }
+
+    fn launch(&mut self, gpu: &Gpu, attention: &attention::Attention<f16, f32>, turn: usize) -> Result<(), CliError> {
+        let (q, k) = (self.shape.q(self.head_dim), self.shape.k(self.head_dim));
+        let count = self.sets.len();
+        let set = &mut self.sets[turn % count];
+        let (k, v) = (View::contiguous(set.k.as_view(), k), View::contiguous(set.v.as_view(), k));
+        let inputs = Inputs::new(View::contiguous(set.q.as_view(), q), k, v);
+        let out = View::contiguous(set.out.as_view_mut(), q);
+        attention.forward(&gpu.cuda, inputs, Outputs { out, lse: set.lse.as_view_mut() })?;
+        Ok(())
+    }
+
+    fn check(&self, gpu: &Gpu) -> Result<(Vec<[usize; 3]>, Comparison), CliError> {
+        let (out, lse) = (read(gpu, &self.sets[0].out)?, read(gpu, &self.sets[0].lse)?);
+        let [q, k, v] = &self.host;
+        let keys = |data| View::contiguous(data, self.shape.k(self.head_dim));
+        let q = View::contiguous(&q[..], self.shape.q(self.head_dim));
+        check(Inputs::new(q, keys(&k[..]), keys(&v[..])), &out, &lse, self.shape)
+    }
 }
 
 /// Compares a sample of the output's rows with float64, and counts every element that is no number.

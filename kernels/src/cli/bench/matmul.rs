@@ -122,22 +122,20 @@ impl Matmul {
 
 fn measure(gpu: &Gpu, matmul: &matmul::Matmul<f16>, size: Size) -> Result<Row, CliError> {
     let Size { m, n, k } = size;
-    let mut inputs = None;
-    let count = sets(gpu, 2 * (m * k + k * n));
-    let sets: Result<Vec<Set>, CliError> = (0..count)
-        .map(|set| {
-            let (a_host, a) = random(gpu, set, 0, m * k)?;
-            let (b_host, b) = random(gpu, set, 1, k * n)?;
-            inputs.get_or_insert((a_host, b_host));
-            Ok(Set { a, b, c: unwritten(gpu, m * n)? })
-        })
-        .collect();
-    let (mut sets, (a, b)) = (sets?, inputs.unwrap_or_default());
-    launch(gpu, matmul, &mut sets[0], size)?;
-    let (checked, difference) = check(&a, &b, &read(gpu, &sets[0].c)?, size)?;
+    let (mut turns, mut host) = (Vec::new(), (Vec::new(), Vec::new()));
+    for set in 0..sets(gpu, 2 * (m * k + k * n)) {
+        let (a_host, a) = random(gpu, set, 0, m * k)?;
+        let (b_host, b) = random(gpu, set, 1, k * n)?;
+        if set == 0 {
+            host = (a_host, b_host);
+        }
+        turns.push(Set { a, b, c: unwritten(gpu, m * n)? });
+    }
+    launch(gpu, matmul, &mut turns[0], size)?;
+    let (checked, difference) = check(&host.0, &host.1, &read(gpu, &turns[0].c)?, size)?;
     verdict(&difference)?;
-    let turns = sets.len();
-    let times = Times::of(&gpu.cuda, |turn| launch(gpu, matmul, &mut sets[turn % turns], size))?;
+    let count = turns.len();
+    let times = Times::of(&gpu.cuda, |turn| launch(gpu, matmul, &mut turns[turn % count], size))?;
     let operations = 2.0 * m as f64 * n as f64 * k as f64;
     let bytes = 2 * (m * k + k * n) + 4 * m * n;
     Ok(Row {

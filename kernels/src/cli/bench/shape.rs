@@ -48,6 +48,12 @@ impl Shape {
         4.0 * self.rows() as f64 * self.keys as f64 * head_dim as f64
     }
 
+    /// Bytes of f16 inputs and outputs, each once, and of the LSE.
+    pub fn bytes(&self, head_dim: usize) -> f64 {
+        let vectors = 2 * self.rows() + 2 * self.batch * self.kv_heads * self.keys;
+        (2 * vectors * head_dim + 4 * self.rows()) as f64
+    }
+
     /// Up to `count` rows, evenly spaced but for a step that is coprime to the extents' usual powers of two.
     pub fn sample(&self, count: usize) -> Vec<[usize; 3]> {
         let rows = self.rows();
@@ -120,8 +126,10 @@ mod tests {
     }
 
     #[test]
-    fn operations_are_those_of_two_products() {
-        let shape: Shape = "2x3x5/7".parse().unwrap();
-        assert_eq!(shape.operations(11), 2.0 * 2.0 * (2 * 3 * 5 * 7 * 11) as f64);
+    fn operations_are_those_of_two_products_and_bytes_those_of_the_tensors() {
+        let shape: Shape = "2x6/3x5/7".parse().unwrap();
+        assert_eq!(shape.operations(8), 2.0 * 2.0 * (2 * 6 * 5 * 7 * 8) as f64);
+        let [q, k] = [shape.q(8), shape.k(8)].map(|shape| shape.iter().product::<usize>());
+        assert_eq!(shape.bytes(8), (2 * (2 * q + 2 * k) + 4 * 2 * 6 * 5) as f64);
     }
 }
