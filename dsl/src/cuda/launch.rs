@@ -138,12 +138,12 @@ impl Cuda {
         let capturing = self.stream.context().is_managing_stream_synchronization() && self.is_capturing()?;
         let user = if capturing { self.idle.stream() } else { &*self.stream };
         let (mut bits, used): (Vec<u64>, Vec<_>) = args.iter_mut().map(|arg| arg.bits(user)).unzip();
-        self.queue(program, module.function(), grid, &mut bits)?;
+        let queued = self.queue(program, module.function(), grid, &mut bits);
         if capturing {
             // The launch takes place when the graph is replayed: there is nothing to tell other streams now.
             used.into_iter().for_each(std::mem::forget);
         }
-        Ok(())
+        queued
     }
 
     fn queue(

@@ -38,7 +38,7 @@
 //!
 //! The stream can be any but the default one, which CUDA does not capture. While it is captured, a launch neither waits
 //! for earlier users of its memory nor tells later ones, since a graph runs when it's replayed: whoever replays it keeps
-//! the memory alive, and its other users before or after.
+//! the memory and this backend (which holds the programs) alive, and the memory's other users before or after.
 
 #![allow(unsafe_code)]
 
