@@ -4,7 +4,9 @@ mod error;
 mod locate;
 mod profile;
 mod select;
+pub mod throughput;
 mod validate;
 
 pub use error::ProfileError;
 pub use profile::{Dtype, FlashTile, Limits, MatmulTile, MatrixUnit, Profile, Ptx, Tiles};
+pub use throughput::Throughput;

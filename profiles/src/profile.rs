@@ -4,8 +4,10 @@ use std::fmt;
 
 use serde::Deserialize;
 
+use crate::throughput::Throughput;
+
 /// What a chip offers.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     /// How options and reports call it.
@@ -21,6 +23,9 @@ pub struct Profile {
     pub matrix_unit: Option<MatrixUnit>,
     /// Tiles of the plain kernels.
     pub fma: Tiles,
+    /// What its units cost, where that is known.
+    #[serde(default)]
+    pub throughput: Option<Throughput>,
 }
 
 /// What a chip has of each resource.

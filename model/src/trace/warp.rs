@@ -1,0 +1,355 @@
+//! A warp's registers and predicates, and what one operation makes of them.
+
+use super::operand::{Address, Origin, Predicate, Source, TRUE, Target};
+use super::operation::{Action, Combine, High, Operation, Order, Shift};
+use crate::wavefronts::Addresses;
+use quadpair_layouts::banks::LANES;
+
+/// A word of each lane.
+type Words = [u32; LANES];
+
+/// A warp on its way through the code.
+pub struct Warp {
+    registers: Vec<Words>,
+    /// A bit a lane.
+    predicates: [u32; TRUE + 1],
+    active: u32,
+    first_thread: u32,
+    at: Option<usize>,
+}
+
+impl Warp {
+    /// The warp with this number, of a block of so many threads.
+    pub fn new(number: u32, threads: u32) -> Self {
+        let first_thread = number * LANES as u32;
+        let mut predicates = [0; TRUE + 1];
+        predicates[TRUE] = u32::MAX;
+        let active =
+            (0..LANES as u32).filter(|lane| first_thread + lane < threads).fold(0, |all, lane| all | 1 << lane);
+        Self { registers: vec![[0; LANES]; 256], predicates, active, first_thread, at: Some(0) }
+    }
+
+    /// Where the warp is; `None` at its end.
+    pub fn at(&self) -> Option<usize> {
+        self.at
+    }
+
+    /// Does an operation and goes on. Gives the addresses of a shared access.
+    pub fn step(&mut self, operation: &Operation) -> Option<(Addresses, u32)> {
+        let mask = self.active & self.lanes_of(operation.guard);
+        self.at = self.at.map(|at| at + 1);
+        match &operation.action {
+            Action::Jump(to, condition) => self.jump(*to, mask & self.lanes_of(*condition)),
+            Action::Exit => self.exit(mask),
+            _ if mask == 0 => {}
+            Action::Shared { address, bytes, into } => {
+                let addresses = self.addresses(address, mask);
+                into.iter().for_each(|(first, words)| self.clear(*first, *words, mask));
+                return Some((addresses, *bytes));
+            }
+            Action::Clear(first, words) => self.clear(*first, *words, mask),
+            Action::Unknown(first) => self.clear(*first, 1, mask),
+            action => self.compute(action, mask),
+        }
+        None
+    }
+
+    /// A branch that any lane takes is taken by all.
+    fn jump(&mut self, to: usize, mask: u32) {
+        if mask != 0 {
+            self.at = Some(to);
+        }
+    }
+
+    fn exit(&mut self, mask: u32) {
+        self.active &= !mask;
+        if self.active == 0 {
+            self.at = None;
+        }
+    }
+
+    fn addresses(&self, address: &Address, mask: u32) -> Addresses {
+        std::array::from_fn(|lane| {
+            let add = |sum: u32, part: &(u8, u32)| {
+                sum.wrapping_add(self.registers[part.0 as usize][lane].wrapping_mul(part.1))
+            };
+            let sum = address.registers.iter().fold(address.offset, add);
+            (mask >> lane & 1 == 1).then_some(sum)
+        })
+    }
+
+    fn clear(&mut self, first: u8, words: u8, mask: u32) {
+        (first..first.saturating_add(words)).for_each(|register| self.write(Some(register), mask, [0; LANES]));
+    }
+
+    fn lanes_of(&self, predicate: Predicate) -> u32 {
+        let lanes = self.predicates[predicate.number];
+        if predicate.negated { !lanes } else { lanes }
+    }
+
+    /// 1 in the lanes that have a predicate.
+    fn ones(&self, predicate: Option<Predicate>) -> Words {
+        let lanes = predicate.map_or(0, |predicate| self.lanes_of(predicate));
+        std::array::from_fn(|lane| lanes >> lane & 1)
+    }
+
+    fn word(&self, source: Source) -> Words {
+        self.part(source, 0)
+    }
+
+    /// The lower word of a source, or the upper.
+    fn part(&self, source: Source, part: usize) -> Words {
+        let words = match source.from {
+            Origin::Register(number) => self.registers[(number as usize + part).min(255)],
+            Origin::Value(lower, upper) => [[lower, upper][part]; LANES],
+        };
+        match (source.inverted, source.negated) {
+            (true, _) => words.map(|word| !word),
+            (_, true) => words.map(u32::wrapping_neg),
+            _ => words,
+        }
+    }
+
+    fn pair(&self, source: Source) -> [u64; LANES] {
+        let (lower, upper) = (self.part(source, 0), self.part(source, 1));
+        std::array::from_fn(|lane| u64::from(upper[lane]) << 32 | u64::from(lower[lane]))
+    }
+
+    fn write(&mut self, target: Target, mask: u32, words: Words) {
+        let Some(target) = target else { return };
+        let own = &mut self.registers[target as usize];
+        for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
+            own[lane] = words[lane];
+        }
+    }
+
+    fn write_pair(&mut self, target: Target, mask: u32, pairs: [u64; LANES]) {
+        self.write(target, mask, pairs.map(|pair| pair as u32));
+        self.write(target.and_then(|target| target.checked_add(1)), mask, pairs.map(|pair| (pair >> 32) as u32));
+    }
+
+    fn set(&mut self, target: Option<usize>, mask: u32, lanes: u32) {
+        if let Some(target) = target {
+            self.predicates[target] = self.predicates[target] & !mask | lanes & mask;
+        }
+    }
+
+    fn compute(&mut self, action: &Action, mask: u32) {
+        match *action {
+            Action::Thread(target) => {
+                let first = self.first_thread;
+                self.write(target, mask, std::array::from_fn(|lane| first + lane as u32));
+            }
+            Action::Lane(target) => self.write(target, mask, std::array::from_fn(|lane| lane as u32)),
+            Action::Multiply { target, sources, carry } => {
+                let ([a, b, c], carry) = (sources.map(|source| self.word(source)), self.ones(carry));
+                let product = |l: usize| a[l].wrapping_mul(b[l]).wrapping_add(c[l]).wrapping_add(carry[l]);
+                self.write(target, mask, std::array::from_fn(product));
+            }
+            Action::Wide { target, sources, signed, upper } => self.wide(target, sources, signed, upper, mask),
+            Action::Add { target, sources, ref carries, carry } => {
+                let sums = self.sums(sources, carries);
+                self.set(carry, mask, lanes(|lane| sums[lane] > u64::from(u32::MAX)));
+                self.write(target, mask, sums.map(|sum| sum as u32));
+            }
+            Action::Shift { target, low, by, high, kind } => {
+                let (low, by, high) = (self.word(low), self.word(by), self.word(high));
+                self.write(target, mask, std::array::from_fn(|lane| shifted(low[lane], by[lane], high[lane], kind)));
+            }
+            Action::Lea { target, low, high, add, by, upper, plus, carry } => {
+                let shifted = self.shifted_up(low, high, by, upper);
+                let (add, plus) = (self.word(add), self.ones(plus));
+                let sum = |lane: usize| u64::from(shifted[lane]) + u64::from(add[lane]) + u64::from(plus[lane]);
+                self.set(carry, mask, lanes(|lane| sum(lane) > u64::from(u32::MAX)));
+                self.write(target, mask, std::array::from_fn(|lane| sum(lane) as u32));
+            }
+            Action::Extend { target, source, bits, signed } => {
+                let word = self.word(source);
+                self.write(target, mask, word.map(|word| extended(word, bits, signed)));
+            }
+            Action::Select { target, sources, by } => {
+                let ([a, b], by) = (sources.map(|source| self.word(source)), self.lanes_of(by));
+                self.write(
+                    target,
+                    mask,
+                    std::array::from_fn(|lane| if by >> lane & 1 == 1 { a[lane] } else { b[lane] }),
+                );
+            }
+            Action::Extreme { target, sources, least, signed } => {
+                let ([a, b], least) = (sources.map(|source| self.word(source)), self.lanes_of(least));
+                let first = |lane: usize| is_less(a[lane], b[lane], signed) == (least >> lane & 1 == 1);
+                self.write(target, mask, std::array::from_fn(|lane| if first(lane) { a[lane] } else { b[lane] }));
+            }
+            Action::Bytes { target, sources, selector } => {
+                let ([a, b], selector) = (sources.map(|source| self.word(source)), self.word(selector));
+                self.write(target, mask, std::array::from_fn(|lane| bytes(a[lane], b[lane], selector[lane])));
+            }
+            ref action => self.convert(action, mask),
+        }
+    }
+
+    /// Operations of one source, and those of predicates.
+    fn convert(&mut self, action: &Action, mask: u32) {
+        let map = |warp: &mut Self, target, source, by: &dyn Fn(u32) -> u32| {
+            let words = warp.word(source);
+            warp.write(target, mask, words.map(by));
+        };
+        match *action {
+            Action::Absolute(target, source) => map(self, target, source, &|word| (word as i32).unsigned_abs()),
+            Action::ToFloat { target, source, signed } => map(self, target, source, &|word| to_float(word, signed)),
+            Action::ToInteger { target, source, signed } => map(self, target, source, &|word| to_integer(word, signed)),
+            Action::Reciprocal(target, source) => {
+                map(self, target, source, &|word| (1.0 / f32::from_bits(word)).to_bits());
+            }
+            Action::Logic { target, sources, table, any } => {
+                let [a, b, c] = sources.map(|source| self.word(source));
+                let words: Words = std::array::from_fn(|lane| looked_up(table, a[lane], b[lane], c[lane]));
+                self.write(target, mask, words);
+                self.set(any, mask, lanes(|lane| words[lane] != 0));
+            }
+            Action::Predicates { targets, sources, tables } => {
+                let [a, b, c] = sources.map(|source| self.lanes_of(source));
+                for (target, table) in targets.into_iter().zip(tables) {
+                    self.set(target, mask, looked_up(table, a, b, c));
+                }
+            }
+            Action::Compare { targets, sources, order, signed, with, by, lower } => {
+                let holds = self.compared(sources, order, signed, lower);
+                let with = self.lanes_of(with);
+                self.set(targets[0], mask, combined(holds, with, by));
+                self.set(targets[1], mask, combined(!holds, with, by));
+            }
+            Action::Never(target) => self.set(Some(target), mask, 0),
+            Action::Pack(target, which) => {
+                let word =
+                    |lane: usize| (0..TRUE).fold(0, |word, p| word | (self.predicates[p] >> lane & 1) << p) & which;
+                self.write(target, mask, std::array::from_fn(word));
+            }
+            Action::Unpack(source, which) => {
+                let words = self.word(source);
+                for predicate in (0..TRUE).filter(|predicate| which >> predicate & 1 == 1) {
+                    self.set(Some(predicate), mask, lanes(|lane| words[lane] >> predicate & 1 == 1));
+                }
+            }
+            Action::Vote { target, predicate, of, all } => {
+                let having = self.lanes_of(of) & mask;
+                let says = if all { having == mask } else { having != 0 };
+                self.write(target, mask, [having; LANES]);
+                self.set(predicate, mask, if says { u32::MAX } else { 0 });
+            }
+            _ => {}
+        }
+    }
+
+    fn wide(&mut self, target: Target, sources: [Source; 3], signed: bool, upper: bool, mask: u32) {
+        let (a, b) = (self.word(sources[0]), self.word(sources[1]));
+        let long = |word: u32| if signed { word as i32 as u64 } else { u64::from(word) };
+        let product = |lane: usize| long(a[lane]).wrapping_mul(long(b[lane]));
+        if upper {
+            let c = self.word(sources[2]);
+            self.write(target, mask, std::array::from_fn(|lane| ((product(lane) >> 32) as u32).wrapping_add(c[lane])));
+        } else {
+            let c = self.pair(sources[2]);
+            self.write_pair(target, mask, std::array::from_fn(|lane| product(lane).wrapping_add(c[lane])));
+        }
+    }
+
+    fn sums(&self, sources: [Source; 3], carries: &[Predicate]) -> [u64; LANES] {
+        let [a, b, c] = sources.map(|source| self.word(source));
+        let mut sums = std::array::from_fn(|lane| u64::from(a[lane]) + u64::from(b[lane]) + u64::from(c[lane]));
+        for carry in carries {
+            let ones = self.ones(Some(*carry));
+            sums.iter_mut().zip(ones).for_each(|(sum, one)| *sum += u64::from(one));
+        }
+        sums
+    }
+
+    /// The word pair shifted to the left, its upper word or its lower.
+    fn shifted_up(&self, low: Source, high: High, by: u32, upper: bool) -> Words {
+        let low = self.word(low);
+        let high = match high {
+            High::Word(source) => self.word(source),
+            High::Sign => low.map(|word| ((word as i32) >> 31) as u32),
+        };
+        let pair = |lane: usize| (u64::from(high[lane]) << 32 | u64::from(low[lane])) << by.min(63);
+        std::array::from_fn(|lane| if upper { (pair(lane) >> 32) as u32 } else { pair(lane) as u32 })
+    }
+
+    /// The lanes where a comparison holds; of equal words, where the words below say so.
+    fn compared(&self, sources: [Source; 2], order: Order, signed: bool, lower: Option<Predicate>) -> u32 {
+        let [a, b] = sources.map(|source| self.word(source));
+        let equal = lanes(|lane| a[lane] == b[lane]);
+        let less = lanes(|lane| is_less(a[lane], b[lane], signed));
+        let (strict, of_equals) = match order {
+            Order::Less => (less, false),
+            Order::LessOrEqual => (less, true),
+            Order::Greater => (!less & !equal, false),
+            Order::GreaterOrEqual => (!less & !equal, true),
+            Order::Equal => (0, true),
+            Order::NotEqual => (!equal, false),
+        };
+        let below = lower.map_or(if of_equals { u32::MAX } else { 0 }, |lower| self.lanes_of(lower));
+        strict | equal & below
+    }
+}
+
+/// A bit for each lane of which something holds.
+fn lanes(holds: impl Fn(usize) -> bool) -> u32 {
+    (0..LANES).fold(0, |all, lane| all | u32::from(holds(lane)) << lane)
+}
+
+fn is_less(a: u32, b: u32, signed: bool) -> bool {
+    if signed { (a as i32) < b as i32 } else { a < b }
+}
+
+fn combined(holds: u32, with: u32, by: Combine) -> u32 {
+    match by {
+        Combine::And => holds & with,
+        Combine::Or => holds | with,
+        Combine::Xor => holds ^ with,
+    }
+}
+
+/// Each bit by a table: bit `4a + 2b + c` of it.
+fn looked_up(table: u8, a: u32, b: u32, c: u32) -> u32 {
+    let pick = |word: u32, set: bool| if set { word } else { !word };
+    let rows = (0..8).filter(|row| table >> row & 1 == 1);
+    rows.fold(0, |all, row| all | pick(a, row & 4 != 0) & pick(b, row & 2 != 0) & pick(c, row & 1 != 0))
+}
+
+fn shifted(low: u32, by: u32, high: u32, kind: Shift) -> u32 {
+    let pair = u64::from(high) << 32 | u64::from(low);
+    let by = if kind.wraps { by % 32 } else { by.min(32) };
+    match (kind.left, kind.upper) {
+        (true, true) => ((pair << by) >> 32) as u32,
+        (true, false) => (u64::from(low) << by) as u32,
+        (false, true) if kind.signed => (i64::from(high as i32) >> by) as u32,
+        (false, true) => (u64::from(high) >> by) as u32,
+        (false, false) => (pair >> by) as u32,
+    }
+}
+
+/// The lowest `bits` of a word, the highest of them as the sign.
+fn extended(word: u32, bits: u32, signed: bool) -> u32 {
+    let gap = 32 - bits.min(32);
+    match (gap, signed) {
+        (32, _) => 0,
+        (_, true) => ((word << gap) as i32 >> gap) as u32,
+        (_, false) => word << gap >> gap,
+    }
+}
+
+/// Four bytes of eight, by a digit each.
+fn bytes(a: u32, b: u32, selector: u32) -> u32 {
+    let pair = u64::from(b) << 32 | u64::from(a);
+    (0..4).fold(0, |word, i| word | ((pair >> ((selector >> (4 * i) & 7) * 8)) as u32 & 0xff) << (8 * i))
+}
+
+fn to_float(word: u32, signed: bool) -> u32 {
+    if signed { (word as i32 as f32).to_bits() } else { (word as f32).to_bits() }
+}
+
+fn to_integer(word: u32, signed: bool) -> u32 {
+    let value = f32::from_bits(word);
+    if signed { value as i32 as u32 } else { value as u32 }
+}
