@@ -1,19 +1,12 @@
 #!/usr/bin/env bash
 # Assembles the PTX of every kernel, unit, tile and head dim with NVIDIA's ptxas and fails on an error or a spill.
 # usage: tests/assemble.sh QUADPAIR [FOLDER FOR PTXAS]
-# ptxas 12.9, the last that knows sm_70, is installed from PyPI into the folder (default: ~/.cache/quadpair-ptxas) on first use.
+# ptxas is fetched into the folder (default: ~/.cache/quadpair-ptxas) on first use.
 set -euo pipefail
 quadpair=$1
 tools=${2:-$HOME/.cache/quadpair-ptxas}
 ptxas=$tools/ptxas
-if [ ! -x "$ptxas" ]; then
-    mkdir -p "$tools"
-    python3 -m pip download -q --no-deps -d "$tools" nvidia-cuda-nvcc-cu12==12.9.86
-    python3 -m zipfile -e "$tools"/nvidia_cuda_nvcc_cu12-*.whl "$tools/wheel"
-    cp "$tools/wheel/nvidia/cuda_nvcc/bin/ptxas" "$ptxas"
-    chmod +x "$ptxas"
-    rm -r "$tools/wheel" "$tools"/*.whl
-fi
+"$(dirname "$0")/tools.sh" "$tools"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

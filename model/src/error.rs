@@ -14,23 +14,14 @@ pub enum ModelError {
         having: String,
     },
     /// A tool isn't found.
-    #[error(
-        "no {tool} of CUDA {toolkit} or earlier is found, which knows {target}{}; looked in {looked}. {how}",
-        if .newer.is_empty() { String::new() } else { format!(" ({newer})") }
-    )]
+    #[error("no {tool} {wanted} is found in {looked}. {HOW}")]
     NoTool {
         /// `ptxas` or `nvdisasm`.
         tool: &'static str,
-        /// The last toolkit that would do.
-        toolkit: String,
-        /// The target that it has to know.
-        target: String,
-        /// What was found that doesn't do.
-        newer: String,
-        /// Where it was looked for.
+        /// Of which toolkit, and why.
+        wanted: String,
+        /// Where it was looked for, and what was there instead.
         looked: String,
-        /// How to get it.
-        how: String,
     },
     /// A tool can't be started, or its files can't be written.
     #[error("{what}: {error}")]
@@ -94,3 +85,7 @@ pub enum ModelError {
         has: String,
     },
 }
+
+/// How to get the tools.
+const HOW: &str = "A CUDA toolkit brings both. Without one: `pip download --no-deps nvidia-cuda-nvcc-cu12==12.9.86` has \
+    ptxas, `pip download --no-deps triton==3.2.0` has nvdisasm; unpack them, and name the folder with --tools";

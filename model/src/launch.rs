@@ -26,7 +26,8 @@ impl<'k> Launch<'k> {
     pub fn of(ptx: &'k str) -> Result<Self, ModelError> {
         let named = |line: &str| Some((number(line, "threads=")?, number(line, "shared=")?));
         let lines = ptx.lines().filter_map(|line| line.trim().strip_prefix("//")?.trim_start().strip_prefix("launch:"));
-        let (threads, shared) = lines.filter_map(named).next().ok_or(ModelError::NoLaunch)?;
+        let known = lines.filter_map(named).find(|(threads, _)| *threads > 0);
+        let (threads, shared) = known.ok_or(ModelError::NoLaunch)?;
         Ok(Self { ptx, threads, shared, parameters: &[] })
     }
 }
@@ -91,7 +92,7 @@ mod tests {
     fn a_text_names_its_launch() {
         let launch = Launch::of(PTX).expect("the line is there");
         assert_eq!((launch.threads, launch.shared), (96, 2048));
-        for wrong in ["", "// launch: threads=96", "launch: threads=96 shared=1", "// launch: threads=x shared=1"] {
+        for wrong in ["", "// launch: threads=96", "launch: threads=96 shared=1", "// launch: threads=0 shared=1"] {
             assert_eq!(Launch::of(wrong).err(), Some(ModelError::NoLaunch), "{wrong}");
         }
     }

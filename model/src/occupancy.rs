@@ -54,10 +54,11 @@ impl Occupancy {
         shared: u32,
     ) -> Result<Self, ModelError> {
         let warps = threads.div_ceil(LANES).max(1);
-        let of_warp = (registers * LANES).next_multiple_of(units.register_unit).max(1);
+        let of_warp =
+            registers.saturating_mul(LANES).div_ceil(units.register_unit).saturating_mul(units.register_unit).max(1);
         let of_shared = limits.shared_per_multiprocessor.checked_div(shared).unwrap_or(u32::MAX);
         let bounds = [
-            (limits.registers_per_multiprocessor / (of_warp * warps), Resource::Registers),
+            (limits.registers_per_multiprocessor / of_warp.saturating_mul(warps), Resource::Registers),
             (of_shared, Resource::SharedMemory),
             (limits.warps_per_multiprocessor / warps, Resource::Warps),
             (units.blocks_per_multiprocessor, Resource::Blocks),

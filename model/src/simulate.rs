@@ -146,7 +146,8 @@ impl<'b> Run<'b> {
                 first = at;
             }
         }
-        (self.now - first) / (TURNS.0 - TURNS.1) as f64 / self.resident.warps as f64
+        let last = self.now - 1.0;
+        (last - first) / (TURNS.0 - TURNS.1) as f64 / self.resident.warps as f64
     }
 
     /// When a warp's next instruction finds its pipe ready: at its release, or at its queue's.
@@ -246,5 +247,92 @@ impl Warp {
             let own = &mut self.counters[counter as usize];
             *own = own.max(until);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sass::control::Control;
+    use crate::trace::Seen;
+    use quadpair_profiles::{Profile, Throughput};
+
+    /// An instruction with its stall, the counter of its result and that which it waits for.
+    fn one(opcode: &str, stall: u8, write: Option<u8>, wait: Option<u8>) -> Instruction {
+        let wait = wait.map_or(0, |counter| 1 << counter);
+        Instruction {
+            address: 0,
+            guard: None,
+            opcode: opcode.to_owned(),
+            operands: Vec::new(),
+            control: Control { stall, switch: false, write, read: None, wait },
+            class: Class::of(opcode),
+            target: None,
+        }
+    }
+
+    fn units() -> Throughput {
+        Profile::by_name("volta").expect("it is shipped").throughput.expect("it has costs")
+    }
+
+    /// Cycles of a turn by the floor's costs.
+    fn cycles(code: &[Instruction], warps: usize, of_block: usize) -> f64 {
+        let units = units();
+        let view = View::floor(&units);
+        let spent: Vec<Spent> = code.iter().map(|one| view.spent(one, &Seen::default())).collect();
+        Body::new(&code.iter().collect::<Vec<_>>(), &spent, &view).cycles(Resident { warps, of_block })
+    }
+
+    #[test]
+    fn a_warp_stalls_as_long_as_its_instructions_say() {
+        let code = [one("MOV", 4, None, None), one("FADD", 6, None, None)];
+        assert_eq!(cycles(&code, 1, 1), 10.0);
+        // Two warps fill each other's gaps.
+        assert_eq!(cycles(&code, 2, 2), 5.0);
+    }
+
+    #[test]
+    fn the_front_end_issues_one_a_cycle() {
+        let code: Vec<Instruction> = (0..8).map(|_| one("NOP", 1, None, None)).collect();
+        assert_eq!(cycles(&code, 1, 1), 8.0);
+        assert_eq!(cycles(&code, 4, 4), 8.0);
+    }
+
+    #[test]
+    fn a_pipe_takes_one_after_the_other() {
+        let code: Vec<Instruction> = (0..16).map(|_| one("HMMA.884.F32.F32.STEP0", 1, None, None)).collect();
+        assert_eq!(cycles(&code, 1, 1), 32.0);
+        assert_eq!(cycles(&code, 2, 2), 32.0);
+    }
+
+    #[test]
+    fn a_counter_makes_wait_for_the_result_and_other_warps_hide_it() {
+        let code = [one("LDS", 1, Some(0), None), one("FADD", 4, None, Some(0))];
+        // A wavefront, its latency, and the addition's stall.
+        assert_eq!(cycles(&code, 1, 1), 4.0 + 17.0 + 4.0);
+        // With eight warps the queue to memory is what counts: a wavefront every four cycles.
+        assert_eq!(cycles(&code, 8, 8), 4.0);
+    }
+
+    #[test]
+    fn a_barrier_joins_the_warps_of_a_block() {
+        let code = |last| [one("LDS", 1, Some(0), None), one("FADD", 4, None, Some(0)), one(last, 5, None, None)];
+        // All warps load at once, then none does.
+        let (free, joined) = (cycles(&code("NOP"), 4, 4), cycles(&code("BAR.SYNC"), 4, 4));
+        assert!(free < joined, "{free} {joined}");
+        // A warp that is alone in its block meets nobody.
+        assert_eq!(cycles(&code("NOP"), 1, 1), cycles(&code("BAR.SYNC"), 1, 1));
+    }
+
+    #[test]
+    fn waits_are_told_apart() {
+        let units = units();
+        let view = View::floor(&units);
+        let code = [one("LDS", 1, Some(0), None), one("FADD", 4, None, Some(0)), one("FADD", 1, None, None)];
+        let spent: Vec<Spent> = code.iter().map(|one| view.spent(one, &Seen::default())).collect();
+        let body = Body::new(&code.iter().collect::<Vec<_>>(), &spent, &view);
+        let waits = body.waits(Resident { warps: 1, of_block: 1 });
+        assert_eq!(waits[1], Waits { stall: 1.0, counter: 20.0, pipe: 0.0, turn: 0.0 });
+        assert_eq!(waits[2], Waits { stall: 4.0, counter: 0.0, pipe: 0.0, turn: 0.0 });
     }
 }

@@ -32,19 +32,27 @@ pub struct Assembled {
     pub shared: u32,
 }
 
-/// How to get what isn't found.
-const HOW: &str = "A CUDA toolkit brings both. Without one: `pip download --no-deps nvidia-cuda-nvcc-cu12==12.9.86` has \
-    ptxas, `pip download --no-deps triton==3.2.0` has nvdisasm; unpack them, and name the folder with --tools";
+/// Where toolkits are installed.
+const INSTALLED: &str = "/usr/local/cuda/bin";
+/// Where `tests/tools.sh` puts them, in the home folder.
+const FETCHED: &str = ".cache/quadpair-ptxas";
 
 impl Tools {
     /// Finds both tools for a target such as `sm_70`, of a toolkit no later than `toolkit`, such as `12.9`: in the folder
-    /// that is given, else in `PATH`, `CUDA_HOME`, `CUDA_PATH` and where toolkits are installed.
+    /// that is given, else in `PATH`, `CUDA_HOME`, `CUDA_PATH`, where toolkits are installed and where `tests/tools.sh` puts
+    /// them.
     ///
     /// # Errors
     /// One isn't there, or is too new for the target.
     pub fn find(folder: Option<&Path>, target: &str, toolkit: &str) -> Result<Self, ModelError> {
+        let usual = || format!("PATH, CUDA_HOME, CUDA_PATH, {INSTALLED}, ~/{FETCHED}");
+        let looked = folder.map_or_else(usual, |folder| folder.display().to_string());
         let folders = folder.map_or_else(usual_folders, |folder| vec![folder.to_path_buf()]);
-        let find = |tool| find(tool, &folders, target, toolkit);
+        let find = |tool| {
+            let wanted = format!("of CUDA {toolkit} or earlier, which knows {target},");
+            let none = |others| ModelError::NoTool { tool, wanted, looked: format!("{looked}{others}") };
+            find(tool, &folders, toolkit).map_err(none)
+        };
         Ok(Self { ptxas: find("ptxas")?, nvdisasm: find("nvdisasm")?, target: target.to_owned() })
     }
 
@@ -99,32 +107,25 @@ fn numbers_before<'t>(text: &'t str, words: &'t str) -> impl Iterator<Item = u32
 
 /// The folders where the tools are looked for.
 fn usual_folders() -> Vec<PathBuf> {
-    let path = env::var_os("PATH").map(|path| env::split_paths(&path).collect::<Vec<_>>()).unwrap_or_default();
+    let path = env::var_os("PATH").unwrap_or_default();
     let toolkits =
-        ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(env::var_os).map(|home| PathBuf::from(home).join("bin"));
-    let installed = PathBuf::from("/usr/local/cuda/bin");
-    let fetched = env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache/quadpair-ptxas"));
-    path.into_iter().chain(toolkits).chain([installed]).chain(fetched).collect()
+        ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(env::var_os).map(|home| Path::new(&home).join("bin"));
+    let fetched = env::var_os("HOME").map(|home| Path::new(&home).join(FETCHED));
+    let fixed = [PathBuf::from(INSTALLED)].into_iter().chain(fetched);
+    env::split_paths(&path).chain(toolkits).chain(fixed).collect()
 }
 
-fn find(tool: &'static str, folders: &[PathBuf], target: &str, toolkit: &str) -> Result<PathBuf, ModelError> {
-    let mut newer = Vec::new();
+/// The first such tool that isn't newer than a toolkit; else what is wrong with those that there are.
+fn find(tool: &'static str, folders: &[PathBuf], toolkit: &str) -> Result<PathBuf, String> {
+    let mut others = String::new();
     for path in folders.iter().map(|folder| folder.join(tool)).filter(|path| path.is_file()) {
         match release(&path, tool) {
             Ok(release) if version(&release) <= version(toolkit) => return Ok(path),
-            Ok(release) => newer.push(format!("{} is of {release}", path.display())),
-            Err(error) => newer.push(error.to_string()),
+            Ok(release) => others += &format!("; {} is of {release}", path.display()),
+            Err(error) => others += &format!("; {}: {error}", path.display()),
         }
     }
-    let looked: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
-    Err(ModelError::NoTool {
-        tool,
-        toolkit: toolkit.to_owned(),
-        target: target.to_owned(),
-        newer: newer.join(", "),
-        looked: looked.join(", "),
-        how: HOW.to_owned(),
-    })
+    Err(others)
 }
 
 /// The toolkit that a tool is of: the `12.9` of `release 12.9, V12.9.86`.

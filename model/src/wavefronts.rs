@@ -86,7 +86,7 @@ mod tests {
         (0..LANES).step_by(2).for_each(|lane| addresses[lane] = None);
         assert_eq!(in_passes(&addresses, 16, &[1]), (2, 2));
         addresses[1] = Some(144);
-        assert_eq!(in_passes(&addresses, 16, &[1]), (3, 2));
+        assert_eq!(in_passes(&addresses, 16, &[1]), (3, 3));
     }
 
     #[test]

@@ -200,3 +200,72 @@ pub struct Hypothesis {
     /// How many times its cycles a shared access takes.
     pub shared: f64,
 }
+
+impl Throughput {
+    /// Every cost and rate with the path of its field below `throughput`, and whether it may be 0.
+    pub(crate) fn numbers(&self) -> Vec<(String, f64, bool)> {
+        let mut all = Vec::new();
+        let mut span = |field: String, span: Span, zero: bool| {
+            all.push((format!("{field}[0]"), span.floor, zero));
+            all.push((format!("{field}[1]"), span.likely, zero));
+        };
+        for (name, cost) in self.classes.by_name() {
+            span(format!("classes.{name}.cycles"), cost.cycles, true);
+            span(format!("classes.{name}.latency"), cost.latency, true);
+        }
+        for (name, access) in self.accesses.by_name() {
+            for (i, wavefronts) in access.wavefronts.into_iter().enumerate() {
+                span(format!("accesses.{name}.wavefronts[{i}]"), wavefronts, true);
+            }
+            span(format!("accesses.{name}.latency"), access.latency, true);
+        }
+        span("l2.sustained".to_owned(), self.l2.sustained, false);
+        span("l2.burst".to_owned(), self.l2.burst, false);
+        let range = self.range.iter().enumerate().map(|(i, own)| (format!("range[{i}]"), own));
+        let named = [("floor".to_owned(), &self.floor), ("likely".to_owned(), &self.likely)];
+        for (field, own) in named.into_iter().chain(range) {
+            let parts = [
+                ("matrix_issue", own.matrix_issue),
+                ("issue", own.issue),
+                ("queue", own.queue),
+                ("shared", own.shared),
+            ];
+            all.extend(parts.map(|(part, value)| (format!("{field}.{part}"), value, true)));
+        }
+        all
+    }
+}
+
+impl Classes {
+    fn by_name(&self) -> [(&'static str, Cost); 15] {
+        [
+            ("matrix_f32", self.matrix_f32),
+            ("matrix_f16", self.matrix_f16),
+            ("half", self.half),
+            ("double", self.double),
+            ("float", self.float),
+            ("multiply", self.multiply),
+            ("multiply_wide", self.multiply_wide),
+            ("alu", self.alu),
+            ("special", self.special),
+            ("convert", self.convert),
+            ("bits", self.bits),
+            ("shuffle", self.shuffle),
+            ("barrier", self.barrier),
+            ("branch", self.branch),
+            ("other", self.other),
+        ]
+    }
+}
+
+impl Accesses {
+    fn by_name(&self) -> [(&'static str, Access); 5] {
+        [
+            ("shared_load", self.shared_load),
+            ("shared_store", self.shared_store),
+            ("global_load", self.global_load),
+            ("global_store", self.global_store),
+            ("atomic", self.atomic),
+        ]
+    }
+}

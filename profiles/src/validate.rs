@@ -4,11 +4,13 @@
 //! - the PTX target runs on every chip listed, and the PTX version is well formed;
 //! - no limit is nothing, and no limit of a part exceeds that of the whole;
 //! - the matrix unit is one that the layout algebra defines, takes these types, and exists in this target and version;
+//! - costs and rates are finite, and no rate is nothing;
 //! - tile sizes are powers of two that kernels can have, and head dims rise.
 
 use quadpair_layouts::mma::{Atom, M8N8K4};
 
 use crate::ProfileError;
+use crate::Throughput;
 use crate::locate::line_of;
 use crate::profile::{Dtype, FlashTile, MatmulTile, MatrixUnit, Profile, Ptx, Tiles, pair};
 
@@ -28,6 +30,9 @@ static UNITS: [Unit; 1] =
 /// Tile sizes that kernels can have.
 const SMALLEST: usize = 8;
 const LARGEST: usize = 256;
+
+/// The most cycles, wavefronts or bytes a cycle that something can be said to take.
+const MOST: f64 = 1e6;
 
 /// The most registers that an instruction can name, on every chip so far.
 const NAMEABLE_REGISTERS: u32 = 255;
@@ -51,7 +56,39 @@ impl Validator<'_> {
         if let Some(unit) = &profile.matrix_unit {
             self.unit(unit, &profile.ptx)?;
         }
+        if let Some(throughput) = &profile.throughput {
+            self.throughput(throughput)?;
+        }
         self.tiles("fma", &profile.fma)
+    }
+
+    fn throughput(&self, units: &Throughput) -> Result<(), ProfileError> {
+        let field = |name: &str| format!("throughput.{name}");
+        let allowed = "a toolkit is two numbers, such as \"12.9\"";
+        self.require(pair(&units.toolkit).is_some(), &field("toolkit"), &units.toolkit, allowed)?;
+        let counts = [
+            ("subpartitions", units.subpartitions),
+            ("blocks_per_multiprocessor", units.blocks_per_multiprocessor),
+            ("register_unit", units.register_unit),
+        ];
+        for (name, count) in counts {
+            self.require(count > 0, &field(name), &count, "a chip has more than nothing of it")?;
+        }
+        for (i, lanes) in units.paired_lanes.iter().enumerate() {
+            let is_bit = lanes.is_power_of_two() && *lanes < 32;
+            self.require(
+                is_bit,
+                &field(&format!("paired_lanes[{i}]")),
+                lanes,
+                "a power of two below 32, a warp's lanes",
+            )?;
+        }
+        for (name, value, may_be_zero) in units.numbers() {
+            let holds = (0.0..=MOST).contains(&value) && (may_be_zero || value > 0.0);
+            let from = if may_be_zero { "0 to" } else { "more than 0, at most" };
+            self.require(holds, &field(&name), &value, &format!("cycles, wavefronts and rates are {from} {MOST}"))?;
+        }
+        Ok(())
     }
 
     fn ptx(&self, ptx: &Ptx) -> Result<(), ProfileError> {
@@ -243,6 +280,32 @@ mod tests {
         );
         assert_eq!(error("sm_70", "sm_60"), "mine.yml, line 12: ptx.target is sm_60; m8n8k4 needs sm_70 or later");
         assert_eq!(error("\"6.4\"", "\"6.0\""), "mine.yml, line 13: ptx.isa is 6.0; m8n8k4 needs 6.4 or later");
+    }
+
+    #[test]
+    fn costs_and_rates() {
+        let volta = include_str!("../volta.yml");
+        let error = |from: &str, to: &str| {
+            assert!(volta.contains(from), "{from}");
+            Profile::parse("mine.yml", &volta.replacen(from, to, 1)).expect_err(to).to_string()
+        };
+        for (from, to, expected) in [
+            ("toolkit: \"12.9\"", "toolkit: new", "throughput.toolkit is new; a toolkit is two numbers"),
+            ("subpartitions: 4", "subpartitions: 0", "throughput.subpartitions is 0; a chip has more"),
+            ("[1, 2]\n  l2", "[1, 3]\n  l2", "throughput.paired_lanes[1] is 3; a power of two below 32"),
+            ("sustained: [25.6, 19.5]", "sustained: [25.6, 0]", "throughput.l2.sustained[1] is 0; "),
+            (
+                "half: {pipe: tensor, cycles: [2,",
+                "half: {pipe: tensor, cycles: [-2,",
+                "throughput.classes.half.cycles[0] is -2; ",
+            ),
+            ("latency: [17, 24]", "latency: [17, .inf]", "throughput.accesses.shared_load.latency[1] is inf; "),
+            ("queue: 32", "queue: .nan", "throughput.range[2].queue is NaN; "),
+            ("pipe: xu", "pipe: sfu", "unknown variant `sfu`"),
+        ] {
+            let error = error(from, to);
+            assert!(error.contains(expected) && error.contains("line "), "{error}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use quadpair::ptx::ParseError;
 use quadpair::{KernelError, LaunchError};
 use quadpair_kernels::attention::AttentionError;
 use quadpair_kernels::matmul::MatmulError;
+use quadpair_model::ModelError;
 use quadpair_profiles::ProfileError;
 use std::path::PathBuf;
 
@@ -57,6 +58,12 @@ pub enum CliError {
     /// A kernel's text can't be read back.
     #[error(transparent)]
     Ptx(#[from] ParseError),
+    /// A kernel can't be judged by the model.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// What is to be inspected is neither a kernel nor a file.
+    #[error("there is no kernel and no .ptx file {name}; the kernels are {}", list(.kernels))]
+    NoKernel { name: String, kernels: Vec<String> },
     /// The profile isn't there or is malformed.
     #[error(transparent)]
     Profile(#[from] ProfileError),

@@ -25,7 +25,14 @@ pub struct KernelChoice {
     #[arg(value_name = "KERNEL")]
     kernel: KernelName,
     #[command(flatten)]
-    chip: Chip,
+    settings: Settings,
+}
+
+/// What a kernel is made for, its size and its tile.
+#[derive(Debug, clap::Args)]
+pub struct Settings {
+    #[command(flatten)]
+    pub chip: Chip,
     /// Head dim of flash_attention
     #[arg(long, value_name = "D", default_value_t = HEAD_DIM)]
     head_dim: usize,
@@ -72,8 +79,15 @@ pub struct Made {
 impl KernelChoice {
     /// Makes the kernel that was asked for.
     pub fn make(&self) -> Result<Made, CliError> {
+        self.settings.make(self.kernel)
+    }
+}
+
+impl Settings {
+    /// Makes a kernel with these settings.
+    pub fn make(&self, kernel: KernelName) -> Result<Made, CliError> {
         let profile = self.chip.profile_or_volta()?;
-        match self.kernel {
+        match kernel {
             KernelName::VectorAdd => self.instance(&VECTOR_ADD, "vector_add", &profile),
             KernelName::Matmul => self.matmul(&profile),
             KernelName::FlashAttention => self.attention(&profile),
@@ -124,8 +138,8 @@ pub fn lookup(kernel: &str, value: &str) -> Result<Value, String> {
     let Ok(name) = KernelName::from_str(kernel, false) else {
         return Err(format!("there is no kernel `{kernel}`; there are {}", kernel_names().join(", ")));
     };
-    let choice = KernelChoice { kernel: name, chip: Chip::default(), head_dim: HEAD_DIM, tile: None };
-    let made = choice.make().map_err(|error| error.line())?;
+    let settings = Settings { chip: Chip::default(), head_dim: HEAD_DIM, tile: None };
+    let made = settings.make(name).map_err(|error| error.line())?;
     values::find(&made.function, value, &source)
 }
 

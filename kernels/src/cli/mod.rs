@@ -1,6 +1,7 @@
 //! The command line: options, subcommands, and how results and errors are shown.
 //!
-//! One file or folder a subcommand: [`attend`], [`matmul`], [`bench`], [`ptx`], [`layout`], [`explain`], [`list`]. Each turns its options into a call of the library
+//! One file or folder a subcommand: [`attend`], [`matmul`], [`bench`], [`ptx`], [`layout`], [`explain`], [`inspect`],
+//! [`list`]. Each turns its options into a call of the library
 //! and the outcome into a record, which is printed as a table or, with `--json`, as one object.
 
 mod attend;
@@ -8,6 +9,7 @@ mod bench;
 mod engine;
 mod error;
 mod explain;
+mod inspect;
 mod kernel;
 mod layout;
 mod list;
@@ -41,6 +43,7 @@ enum Command {
     Ptx(ptx::Ptx),
     Layout(layout::Layout),
     Explain(explain::Explain),
+    Inspect(inspect::Inspect),
     List(list::List),
 }
 
@@ -54,6 +57,7 @@ pub fn main() -> ExitCode {
         Some(Command::Ptx(ptx)) => ptx.run(),
         Some(Command::Layout(layout)) => layout.run(),
         Some(Command::Explain(explain)) => explain.run(),
+        Some(Command::Inspect(inspect)) => inspect.run(),
         Some(Command::List(list)) => list.run(),
     };
     match result {

@@ -77,6 +77,7 @@ pub fn trace(code: &[Instruction], threads: u32, constants: &[(u32, u32)], paire
     let warps = threads.div_ceil(LANES as u32);
     let traces = (0..warps).into_par_iter().map(|number| follow(Warp::new(number, threads), &operations, paired));
     let mut whole = traces.reduce(Trace::default, Trace::with);
+    whole.seen.resize(code.len(), Seen::default());
     let unknown = |one: &&Operation| matches!(one.action, Action::Unknown(_));
     let names = operations.iter().zip(code).filter(|(one, _)| unknown(one)).map(|(_, one)| one.base().to_owned());
     whole.unknown = names.collect();

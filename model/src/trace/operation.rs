@@ -250,11 +250,11 @@ impl Reader<'_> {
             "I2F" => Action::ToFloat { target, source: self.source(1), signed: !self.has("U32") },
             "F2I" => Action::ToInteger { target, source: self.source(1), signed: !self.has("U32") },
             "MUFU" if self.has("RCP") => Action::Reciprocal(target, self.source(1)),
-            _ => self.from_data(),
+            _ => self.of_data(),
         }
     }
 
-    fn from_data(&self) -> Action {
+    fn of_data(&self) -> Action {
         let result = self.target().or_else(|| register(self.operand(1)));
         match (self.one.base(), result) {
             ("CS2R", Some(first)) => Action::Clear(first, if self.has("32") { 1 } else { 2 }),

@@ -244,13 +244,11 @@ impl Warp {
     fn wide(&mut self, target: Target, sources: [Source; 3], signed: bool, upper: bool, mask: u32) {
         let (a, b) = (self.word(sources[0]), self.word(sources[1]));
         let long = |word: u32| if signed { word as i32 as u64 } else { u64::from(word) };
-        let product = |lane: usize| long(a[lane]).wrapping_mul(long(b[lane]));
-        if upper {
-            let c = self.word(sources[2]);
-            self.write(target, mask, std::array::from_fn(|lane| ((product(lane) >> 32) as u32).wrapping_add(c[lane])));
-        } else {
-            let c = self.pair(sources[2]);
-            self.write_pair(target, mask, std::array::from_fn(|lane| product(lane).wrapping_add(c[lane])));
+        let c = self.pair(sources[2]);
+        let sums = std::array::from_fn(|lane| long(a[lane]).wrapping_mul(long(b[lane])).wrapping_add(c[lane]));
+        match upper {
+            true => self.write(target, mask, sums.map(|sum| (sum >> 32) as u32)),
+            false => self.write_pair(target, mask, sums),
         }
     }
 
@@ -352,4 +350,102 @@ fn to_float(word: u32, signed: bool) -> u32 {
 fn to_integer(word: u32, signed: bool) -> u32 {
     let value = f32::from_bits(word);
     if signed { value as i32 as u32 } else { value as u32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::operand::Constants;
+    use super::*;
+    use crate::sass::decode::decode;
+
+    /// The words of register 0 after some instructions, in the first warp of a block of 32 threads; register 1 is the lane.
+    fn run(code: &str) -> Words {
+        let line = |text: &str| format!("/*0*/ {text} ; /* 0x0 */\n/* 0x0 */\n");
+        let text: String = ["S2R R1, SR_TID.X"].into_iter().chain(code.lines()).map(line).collect();
+        let constants = Constants::from([(0x160, 100), (0x164, 7)]);
+        let operations: Vec<Operation> = decode(&text).iter().map(|one| Operation::of(one, &constants)).collect();
+        let mut warp = Warp::new(0, LANES as u32);
+        for operation in &operations {
+            warp.step(operation);
+        }
+        warp.registers[0]
+    }
+
+    #[track_caller]
+    fn gives(code: &str, expected: impl Fn(u32) -> u32) {
+        assert_eq!(run(code), std::array::from_fn::<u32, LANES, _>(|lane| expected(lane as u32)), "{code}");
+    }
+
+    #[test]
+    fn arithmetic() {
+        gives("IADD3 R0, R1, c[0x0][0x160], -0x4", |lane| lane + 96);
+        gives("IADD3 R0, -R1, 0x20, RZ", |lane| 32 - lane);
+        gives("IMAD.SHL.U32 R0, R1, 0x8, RZ", |lane| lane * 8);
+        gives("IMAD R0, R1, R1, R1", |lane| lane * lane + lane);
+        gives("IMAD.HI.U32 R0, R1, 0x80000000, RZ", |lane| lane / 2);
+        gives("LOP3.LUT R0, R1, 0x7, RZ, 0x3c, !PT", |lane| lane ^ 7);
+        gives("IMNMX R0, R1, 0x10, PT", |lane| lane.min(16));
+        gives("IMNMX R0, R1, 0x10, !PT", |lane| lane.max(16));
+        gives("IABS R0, -R1", |lane| lane);
+        gives("SGXT R0, R1, 0x4", |lane| if lane & 8 == 0 { lane & 7 } else { lane & 7 | !7 });
+        gives("PRMT R0, R1, 0x5410, R1", |lane| lane << 16 | lane);
+    }
+
+    #[test]
+    fn shifts() {
+        gives("SHF.L.U32 R0, R1, 0x5, RZ", |lane| lane << 5);
+        gives("SHF.R.U32.HI R0, RZ, 0x1, R1", |lane| lane >> 1);
+        gives("IADD3 R2, R1, -0x10, RZ\nSHF.R.S32.HI R0, RZ, 0x1f, R2", |lane| if lane < 16 { u32::MAX } else { 0 });
+        gives("IMAD.SHL.U32 R2, R1, 0x8000000, RZ\nSHF.L.U64.HI R0, R2, 0x5, R1", |lane| lane << 5 | lane);
+        gives("SHF.L.U32 R0, R1, 0x20, RZ", |_| 0);
+        gives("LEA R0, R1, 0x3, 0x4", |lane| lane * 16 + 3);
+        gives("LEA.HI R0, R1, 0x3, R1, 0x1e", |lane| (lane << 30) + 3 + (lane >> 2));
+        gives(
+            "IADD3 R2, R1, -0x10, RZ\nLEA.HI.X.SX32 R0, R2, RZ, 0x2, !PT",
+            |lane| if lane < 16 { u32::MAX } else { 0 },
+        );
+    }
+
+    #[test]
+    fn words_carry_into_the_next() {
+        let sum = "IADD3 R2, P0, R1, 0xfffffff0, RZ\nIADD3.X R0, RZ, RZ, RZ, P0, !PT";
+        gives(sum, |lane| u32::from(lane >= 16));
+        gives("LEA R2, P1, R1, 0xffffff00, 0x4\nIMAD.X R0, RZ, RZ, 0x5, P1", |lane| 5 + u32::from(lane >= 16));
+        gives("IMAD.WIDE.U32 R2, R1, 0x40000000, c[0x0][0x160]\nMOV R0, R3", |lane| lane / 4 + 7);
+        gives(
+            "IADD3 R4, -R1, RZ, RZ\nIMAD.WIDE R2, R4, 0x2, RZ\nMOV R0, R3",
+            |lane| if lane > 0 { u32::MAX } else { 0 },
+        );
+    }
+
+    #[test]
+    fn predicates_guard_and_select() {
+        gives("ISETP.GE.AND P0, PT, R1, 0x10, PT\n@P0 MOV R0, 0x1", |lane| u32::from(lane >= 16));
+        gives("ISETP.GT.AND P0, P1, R1, 0x10, PT\nSEL R0, R1, RZ, P1", |lane| if lane <= 16 { lane } else { 0 });
+        gives("ISETP.LT.U32.AND P0, PT, R1, 0x8, PT\nP2R R0, PR, RZ, 0x7f", |lane| u32::from(lane < 8));
+        let both = "ISETP.NE.AND P0, PT, R1, 0x3, PT\nISETP.LT.AND P1, PT, R1, 0x8, PT\nPLOP3.LUT P2, PT, P0, P1, PT, 0x80, 0x0";
+        gives(&format!("{both}\n@P2 MOV R0, 0x1"), |lane| u32::from(lane != 3 && lane < 8));
+        let long = "ISETP.GE.U32.AND P0, PT, R1, 0x4, PT\nISETP.GE.AND.EX P1, PT, RZ, RZ, PT, P0\n@P1 MOV R0, 0x1";
+        gives(long, |lane| u32::from(lane >= 4));
+        gives("ISETP.LT.AND P0, PT, R1, 0x4, PT\nVOTE.ANY R0, PT, P0", |_| 15);
+    }
+
+    #[test]
+    fn a_division_by_the_reciprocal_is_right() {
+        // The estimate from floating point, a step that makes it better, the quotient, and two corrections.
+        let code =
+            "IMAD R20, R1, 0x25, RZ\nMOV R21, 0x7\nI2F.U32.RP R2, R21\nMUFU.RCP R2, R2\nIADD3 R3, R2, 0xffffffe, RZ
+            F2I.FTZ.U32.TRUNC.NTZ R5, R3\nMOV R4, RZ\nIMAD R6, -R5, R21, RZ\nIMAD.HI.U32 R5, R5, R6, R4
+            IMAD.HI.U32 R0, R5, R20, RZ\nIMAD R7, -R0, R21, R20\nISETP.GE.U32.AND P0, PT, R7, R21, PT
+            @P0 IADD3 R7, R7, -R21, RZ\n@P0 IADD3 R0, R0, 0x1, RZ\nISETP.GE.U32.AND P1, PT, R7, R21, PT
+            @P1 IADD3 R0, R0, 0x1, RZ";
+        gives(code, |lane| lane * 37 / 7);
+    }
+
+    #[test]
+    fn what_comes_from_data_is_0() {
+        gives("MOV R0, 0x5\nLDS R0, [R1]", |_| 0);
+        gives("MOV R0, 0x5\nLDG.E.64.SYS R2, [R4]", |_| 5);
+        gives("FSETP.GT.AND P0, PT, R1, RZ, PT\n@P0 MOV R0, 0x1", |_| 0);
+    }
 }
