@@ -3,6 +3,7 @@
 //! `IADD3.X R5, R4, c[0x0][0x164], RZ, P0, !PT` becomes a sum of three sources and two carries. Constants of the parameters'
 //! bank are replaced by their values here, so that [`super::warp`] sees registers and values alone.
 
+use super::function::{Function, Shift};
 use super::operand::{Address, Constants, Predicate, Source, Target, hexadecimal, register};
 use crate::sass::Instruction;
 use crate::sass::class::{Class, Memory, Width};
@@ -31,89 +32,37 @@ pub enum Action {
     Thread(Target),
     /// The lane's number.
     Lane(Target),
-    /// A product of two words and a sum with a third, and a carry.
-    Multiply { target: Target, sources: [Source; 3], carry: Option<Predicate> },
-    /// The same of 64 bits, with signs or without; only the upper word where `upper`.
+    /// A function of words and of bits that predicates have; its own bit goes to a predicate.
+    Words { target: Target, sources: [Source; 3], function: Function, bits: Vec<Predicate>, into: Option<usize> },
+    /// A product and a sum of 64 bits, with signs or without; only the upper word where `upper`.
     Wide { target: Target, sources: [Source; 3], signed: bool, upper: bool },
-    /// A sum of three and carries, and the predicate that gets the carry.
-    Add { target: Target, sources: [Source; 3], carries: Vec<Predicate>, carry: Option<usize> },
-    /// Each bit by a table of eight, and the predicate that says whether any bit is set.
-    Logic { target: Target, sources: [Source; 3], table: u8, any: Option<usize> },
+    /// A comparison, combined with a predicate.
+    Compare { targets: [Option<usize>; 2], sources: [Source; 2], comparison: Comparison, with: Predicate, by: Combine },
     /// Predicates by tables of eight.
     Predicates { targets: [Option<usize>; 2], sources: [Predicate; 3], tables: [u8; 2] },
-    /// A shift of two words, `high` above `low`.
-    Shift { target: Target, low: Source, by: Source, high: Source, kind: Shift },
-    /// A shifted word pair added to a word, and the predicate that gets the carry.
-    Lea {
-        target: Target,
-        low: Source,
-        high: High,
-        add: Source,
-        by: u32,
-        upper: bool,
-        plus: Option<Predicate>,
-        carry: Option<usize>,
-    },
-    /// A comparison, combined with a predicate; `less` is what the words below said.
-    Compare {
-        targets: [Option<usize>; 2],
-        sources: [Source; 2],
-        order: Order,
-        signed: bool,
-        with: Predicate,
-        by: Combine,
-        lower: Option<Predicate>,
-    },
-    /// Predicates become false: what comes from data.
+    /// A predicate becomes false: what comes from data.
     Never(usize),
-    /// The value without its sign.
-    Absolute(Target, Source),
-    /// The lowest bits, with sign or without.
-    Extend { target: Target, source: Source, bits: u32, signed: bool },
     /// Predicates as bits of a word.
     Pack(Target, u32),
     /// Bits of a word as predicates.
     Unpack(Source, u32),
     /// Whether all active lanes have a predicate, or any; the lanes that have it, as bits.
     Vote { target: Target, predicate: Option<usize>, of: Predicate, all: bool },
-    /// One of two.
-    Select { target: Target, sources: [Source; 2], by: Predicate },
-    /// The lesser where the predicate holds, else the greater.
-    Extreme { target: Target, sources: [Source; 2], least: Predicate, signed: bool },
-    /// Bytes of a word pair.
-    Bytes { target: Target, sources: [Source; 2], selector: Source },
-    /// An integer as floating point.
-    ToFloat { target: Target, source: Source, signed: bool },
-    /// Floating point as an integer.
-    ToInteger { target: Target, source: Source, signed: bool },
-    /// One divided by the value.
-    Reciprocal(Target, Source),
     /// On at another instruction, under a second predicate.
     Jump(usize, Predicate),
     /// The end.
     Exit,
 }
 
-/// How a word pair is shifted.
+/// What is compared how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shift {
-    /// To the left.
-    pub left: bool,
-    /// The upper word is the result.
-    pub upper: bool,
-    /// With sign.
+pub struct Comparison {
+    /// What it asks.
+    pub order: Order,
+    /// Whether words have signs.
     pub signed: bool,
-    /// The amount wraps at 32, else it stops there.
-    pub wraps: bool,
-}
-
-/// What stands above the word that is shifted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum High {
-    /// A word.
-    Word(Source),
-    /// The sign.
-    Sign,
+    /// What the words below said, of words that are equal.
+    pub lower: Option<Predicate>,
 }
 
 /// What a comparison asks.
@@ -219,39 +168,62 @@ impl Reader<'_> {
         let (signed, upper) = (!self.has("U32"), self.has("HI"));
         match upper || self.has("WIDE") {
             true => Action::Wide { target, sources, signed, upper },
-            false => Action::Multiply { target, sources, carry: self.predicate(4).filter(|_| self.has("X")) },
+            false => {
+                let bits = self.predicate(4).into_iter().filter(|_| self.has("X")).collect();
+                Action::Words { target, sources, function: Function::Multiply, bits, into: None }
+            }
         }
     }
 
     fn integer(&self) -> Action {
-        let target = self.target();
+        let signed = !self.has("U32");
         match self.one.base() {
             "S2R" => self.special(),
-            "MOV" | "MOV32I" => self.copy(),
+            "MOV" | "MOV32I" => self.unary(Function::Add),
             "IADD3" => self.add(),
             "LOP3" => self.logic(),
             "PLOP3" => self.predicates(),
-            "SHF" => self.shift(),
-            "LEA" => self.lea(),
+            "SHF" => self.words(Function::Shift(self.shift())),
+            "LEA" => self.shift_add(),
             "ISETP" => self.compare(),
             "FSETP" | "HSETP2" | "DSETP" | "FCHK" => self.written(0).map_or(Action::Nothing, Action::Never),
-            "IABS" => Action::Absolute(target, self.source(1)),
-            "SGXT" => {
-                Action::Extend { target, source: self.source(1), bits: self.immediate(2), signed: !self.has("U32") }
-            }
-            "P2R" => Action::Pack(target, self.immediate(3)),
+            "IABS" => self.unary(Function::Absolute),
+            "SGXT" => self.unary(Function::Extend { bits: self.immediate(2), signed }),
+            "P2R" => Action::Pack(self.target(), self.immediate(3)),
             "R2P" => Action::Unpack(self.source(1), self.immediate(2)),
             "VOTE" => self.vote(),
-            "SEL" => {
-                Action::Select { target, sources: self.sources(1), by: self.predicate(3).unwrap_or(Predicate::ALWAYS) }
-            }
-            "IMNMX" => self.extreme(),
-            "PRMT" => Action::Bytes { target, sources: [self.source(1), self.source(3)], selector: self.source(2) },
-            "I2F" => Action::ToFloat { target, source: self.source(1), signed: !self.has("U32") },
-            "F2I" => Action::ToInteger { target, source: self.source(1), signed: !self.has("U32") },
-            "MUFU" if self.has("RCP") => Action::Reciprocal(target, self.source(1)),
+            "SEL" => self.chosen(Function::Select),
+            "IMNMX" => self.chosen(Function::Extreme { signed }),
+            "PRMT" => self.bytes(),
+            "I2F" => self.unary(Function::ToFloat { signed }),
+            "F2I" => self.unary(Function::ToInteger { signed }),
+            "MUFU" if self.has("RCP") => self.unary(Function::Reciprocal),
             _ => self.of_data(),
         }
+    }
+
+    /// A function of one word.
+    fn unary(&self, function: Function) -> Action {
+        let sources = [self.source(1), Source::ZERO, Source::ZERO];
+        Action::Words { target: self.target(), sources, function, bits: Vec::new(), into: None }
+    }
+
+    /// A function of three words as they stand.
+    fn words(&self, function: Function) -> Action {
+        Action::Words { target: self.target(), sources: self.sources(1), function, bits: Vec::new(), into: None }
+    }
+
+    /// A function of two words and a predicate.
+    fn chosen(&self, function: Function) -> Action {
+        let sources = [self.source(1), self.source(2), Source::ZERO];
+        let bits = self.predicate(3).into_iter().collect();
+        Action::Words { target: self.target(), sources, function, bits, into: None }
+    }
+
+    /// The selector stands between the two words.
+    fn bytes(&self) -> Action {
+        let sources = [self.source(1), self.source(3), self.source(2)];
+        Action::Words { target: self.target(), sources, function: Function::Bytes, bits: Vec::new(), into: None }
     }
 
     fn of_data(&self) -> Action {
@@ -274,30 +246,21 @@ impl Reader<'_> {
         }
     }
 
-    fn copy(&self) -> Action {
-        let sources = [self.source(1), Source::ZERO, Source::ZERO];
-        Action::Add { target: self.target(), sources, carries: Vec::new(), carry: None }
-    }
-
     /// Predicates before the sources get carries, those behind them give some.
     fn add(&self) -> Action {
         let is_carry = |index: &usize| self.predicate(*index).is_some();
         let first = (1..self.one.operands.len()).find(|index| !is_carry(index)).unwrap_or(1);
-        let carries = (first + 3..self.one.operands.len()).filter_map(|index| self.predicate(index));
-        let carries = carries.filter(|_| self.has("X")).collect();
-        let carry = (first > 1).then(|| self.written(1)).flatten();
-        Action::Add { target: self.target(), sources: self.sources(first), carries, carry }
+        let bits = (first + 3..self.one.operands.len()).filter_map(|index| self.predicate(index));
+        let bits = bits.filter(|_| self.has("X")).collect();
+        let into = (first > 1).then(|| self.written(1)).flatten();
+        Action::Words { target: self.target(), sources: self.sources(first), function: Function::Add, bits, into }
     }
 
     fn logic(&self) -> Action {
         let first = if self.predicate(0).is_some() { 2 } else { 1 };
         let target = register(self.operand(first - 1));
-        Action::Logic {
-            target,
-            sources: self.sources(first),
-            table: self.immediate(first + 3) as u8,
-            any: self.written(0),
-        }
+        let function = Function::Logic(self.immediate(first + 3) as u8);
+        Action::Words { target, sources: self.sources(first), function, bits: Vec::new(), into: self.written(0) }
     }
 
     fn predicates(&self) -> Action {
@@ -306,26 +269,23 @@ impl Reader<'_> {
         Action::Predicates { targets: [self.written(0), self.written(1)], sources, tables }
     }
 
-    fn shift(&self) -> Action {
+    fn shift(&self) -> Shift {
         let signed = self.has("S32") || self.has("S64");
-        let kind = Shift { left: self.has("L"), upper: self.has("HI"), signed, wraps: self.has("W") };
-        let [low, by, high] = self.sources(1);
-        Action::Shift { target: self.target(), low, by, high, kind }
+        Shift { left: self.has("L"), upper: self.has("HI"), signed, wraps: self.has("W") }
     }
 
     /// `LEA.HI` has a word above the shifted one, unless that has a sign.
-    fn lea(&self) -> Action {
-        let carry = self.written(1);
+    fn shift_add(&self) -> Action {
         let first = if self.predicate(1).is_some() { 2 } else { 1 };
-        let (signs, upper) = (self.has("SX32"), self.has("HI"));
-        let (high, by) = match (upper, signs) {
-            (_, true) => (High::Sign, first + 2),
-            (true, false) => (High::Word(self.source(first + 2)), first + 3),
-            (false, false) => (High::Word(Source::ZERO), first + 2),
+        let (signed, upper) = (self.has("SX32"), self.has("HI"));
+        let (above, by) = match upper && !signed {
+            true => (self.source(first + 2), first + 3),
+            false => (Source::ZERO, first + 2),
         };
-        let plus = self.predicate(by + 1).filter(|_| self.has("X"));
-        let (low, add, by) = (self.source(first), self.source(first + 1), self.immediate(by));
-        Action::Lea { target: self.target(), low, high, add, by, upper, plus, carry }
+        let bits = self.predicate(by + 1).into_iter().filter(|_| self.has("X")).collect();
+        let function = Function::ShiftAdd { by: self.immediate(by), signed, upper };
+        let sources = [self.source(first), self.source(first + 1), above];
+        Action::Words { target: self.target(), sources, function, bits, into: self.written(1) }
     }
 
     fn compare(&self) -> Action {
@@ -344,16 +304,12 @@ impl Reader<'_> {
         };
         let (targets, with) = ([self.written(0), self.written(1)], self.predicate(4).unwrap_or(Predicate::ALWAYS));
         let lower = self.predicate(5).filter(|_| self.has("EX"));
-        Action::Compare { targets, sources: self.sources(2), order, signed: !self.has("U32"), with, by, lower }
+        let comparison = Comparison { order, signed: !self.has("U32"), lower };
+        Action::Compare { targets, sources: self.sources(2), comparison, with, by }
     }
 
     fn vote(&self) -> Action {
         let of = self.predicate(2).unwrap_or(Predicate::ALWAYS);
         Action::Vote { target: self.target(), predicate: self.written(1), of, all: self.has("ALL") }
-    }
-
-    fn extreme(&self) -> Action {
-        let least = self.predicate(3).unwrap_or(Predicate::ALWAYS);
-        Action::Extreme { target: self.target(), sources: self.sources(1), least, signed: !self.has("U32") }
     }
 }

@@ -1,7 +1,8 @@
 //! A warp's registers and predicates, and what one operation makes of them.
 
+use super::function::{Function, by_table, is_less, pair};
 use super::operand::{Address, Origin, Predicate, Source, TRUE, Target};
-use super::operation::{Action, Combine, High, Operation, Order, Shift};
+use super::operation::{Action, Combine, Comparison, Operation, Order};
 use crate::wavefronts::Addresses;
 use quadpair_layouts::banks::LANES;
 
@@ -87,12 +88,6 @@ impl Warp {
         if predicate.negated { !lanes } else { lanes }
     }
 
-    /// 1 in the lanes that have a predicate.
-    fn ones(&self, predicate: Option<Predicate>) -> Words {
-        let lanes = predicate.map_or(0, |predicate| self.lanes_of(predicate));
-        std::array::from_fn(|lane| lanes >> lane & 1)
-    }
-
     fn word(&self, source: Source) -> Words {
         self.part(source, 0)
     }
@@ -112,7 +107,7 @@ impl Warp {
 
     fn pair(&self, source: Source) -> [u64; LANES] {
         let (lower, upper) = (self.part(source, 0), self.part(source, 1));
-        std::array::from_fn(|lane| u64::from(upper[lane]) << 32 | u64::from(lower[lane]))
+        std::array::from_fn(|lane| pair(upper[lane], lower[lane]))
     }
 
     fn write(&mut self, target: Target, mask: u32, words: Words) {
@@ -141,90 +136,32 @@ impl Warp {
                 self.write(target, mask, std::array::from_fn(|lane| first + lane as u32));
             }
             Action::Lane(target) => self.write(target, mask, std::array::from_fn(|lane| lane as u32)),
-            Action::Multiply { target, sources, carry } => {
-                let ([a, b, c], carry) = (sources.map(|source| self.word(source)), self.ones(carry));
-                let product = |l: usize| a[l].wrapping_mul(b[l]).wrapping_add(c[l]).wrapping_add(carry[l]);
-                self.write(target, mask, std::array::from_fn(product));
+            Action::Words { target, sources, function, ref bits, into } => {
+                let values = self.values(sources, function, bits);
+                self.set(into, mask, lanes(|lane| values[lane] >> 32 != 0));
+                self.write(target, mask, values.map(|value| value as u32));
             }
             Action::Wide { target, sources, signed, upper } => self.wide(target, sources, signed, upper, mask),
-            Action::Add { target, sources, ref carries, carry } => {
-                let sums = self.sums(sources, carries);
-                self.set(carry, mask, lanes(|lane| sums[lane] > u64::from(u32::MAX)));
-                self.write(target, mask, sums.map(|sum| sum as u32));
-            }
-            Action::Shift { target, low, by, high, kind } => {
-                let (low, by, high) = (self.word(low), self.word(by), self.word(high));
-                self.write(target, mask, std::array::from_fn(|lane| shifted(low[lane], by[lane], high[lane], kind)));
-            }
-            Action::Lea { target, low, high, add, by, upper, plus, carry } => {
-                let shifted = self.shifted_up(low, high, by, upper);
-                let (add, plus) = (self.word(add), self.ones(plus));
-                let sum = |lane: usize| u64::from(shifted[lane]) + u64::from(add[lane]) + u64::from(plus[lane]);
-                self.set(carry, mask, lanes(|lane| sum(lane) > u64::from(u32::MAX)));
-                self.write(target, mask, std::array::from_fn(|lane| sum(lane) as u32));
-            }
-            Action::Extend { target, source, bits, signed } => {
-                let word = self.word(source);
-                self.write(target, mask, word.map(|word| extended(word, bits, signed)));
-            }
-            Action::Select { target, sources, by } => {
-                let ([a, b], by) = (sources.map(|source| self.word(source)), self.lanes_of(by));
-                self.write(
-                    target,
-                    mask,
-                    std::array::from_fn(|lane| if by >> lane & 1 == 1 { a[lane] } else { b[lane] }),
-                );
-            }
-            Action::Extreme { target, sources, least, signed } => {
-                let ([a, b], least) = (sources.map(|source| self.word(source)), self.lanes_of(least));
-                let first = |lane: usize| is_less(a[lane], b[lane], signed) == (least >> lane & 1 == 1);
-                self.write(target, mask, std::array::from_fn(|lane| if first(lane) { a[lane] } else { b[lane] }));
-            }
-            Action::Bytes { target, sources, selector } => {
-                let ([a, b], selector) = (sources.map(|source| self.word(source)), self.word(selector));
-                self.write(target, mask, std::array::from_fn(|lane| bytes(a[lane], b[lane], selector[lane])));
-            }
-            ref action => self.convert(action, mask),
+            ref action => self.decide(action, mask),
         }
     }
 
-    /// Operations of one source, and those of predicates.
-    fn convert(&mut self, action: &Action, mask: u32) {
-        let map = |warp: &mut Self, target, source, by: &dyn Fn(u32) -> u32| {
-            let words = warp.word(source);
-            warp.write(target, mask, words.map(by));
-        };
+    /// Operations of predicates.
+    fn decide(&mut self, action: &Action, mask: u32) {
         match *action {
-            Action::Absolute(target, source) => map(self, target, source, &|word| (word as i32).unsigned_abs()),
-            Action::ToFloat { target, source, signed } => map(self, target, source, &|word| to_float(word, signed)),
-            Action::ToInteger { target, source, signed } => map(self, target, source, &|word| to_integer(word, signed)),
-            Action::Reciprocal(target, source) => {
-                map(self, target, source, &|word| (1.0 / f32::from_bits(word)).to_bits());
-            }
-            Action::Logic { target, sources, table, any } => {
-                let [a, b, c] = sources.map(|source| self.word(source));
-                let words: Words = std::array::from_fn(|lane| looked_up(table, a[lane], b[lane], c[lane]));
-                self.write(target, mask, words);
-                self.set(any, mask, lanes(|lane| words[lane] != 0));
+            Action::Compare { targets, sources, comparison, with, by } => {
+                let (holds, with) = (self.compared(sources, comparison), self.lanes_of(with));
+                self.set(targets[0], mask, combined(holds, with, by));
+                self.set(targets[1], mask, combined(!holds, with, by));
             }
             Action::Predicates { targets, sources, tables } => {
                 let [a, b, c] = sources.map(|source| self.lanes_of(source));
                 for (target, table) in targets.into_iter().zip(tables) {
-                    self.set(target, mask, looked_up(table, a, b, c));
+                    self.set(target, mask, by_table(table, a, b, c));
                 }
             }
-            Action::Compare { targets, sources, order, signed, with, by, lower } => {
-                let holds = self.compared(sources, order, signed, lower);
-                let with = self.lanes_of(with);
-                self.set(targets[0], mask, combined(holds, with, by));
-                self.set(targets[1], mask, combined(!holds, with, by));
-            }
             Action::Never(target) => self.set(Some(target), mask, 0),
-            Action::Pack(target, which) => {
-                let word =
-                    |lane: usize| (0..TRUE).fold(0, |word, p| word | (self.predicates[p] >> lane & 1) << p) & which;
-                self.write(target, mask, std::array::from_fn(word));
-            }
+            Action::Pack(target, which) => self.write(target, mask, self.packed(which)),
             Action::Unpack(source, which) => {
                 let words = self.word(source);
                 for predicate in (0..TRUE).filter(|predicate| which >> predicate & 1 == 1) {
@@ -241,6 +178,20 @@ impl Warp {
         }
     }
 
+    /// A function's values: words with a bit above.
+    fn values(&self, sources: [Source; 3], function: Function, bits: &[Predicate]) -> [u64; LANES] {
+        let [a, b, c] = sources.map(|source| self.word(source));
+        let bits: Vec<u32> = bits.iter().map(|bit| self.lanes_of(*bit)).collect();
+        let count = |lane: usize| bits.iter().map(|bits| bits >> lane & 1).sum();
+        std::array::from_fn(|lane| function.of(a[lane], b[lane], c[lane], count(lane)))
+    }
+
+    /// The predicates of each lane as bits of a word.
+    fn packed(&self, which: u32) -> Words {
+        let bit = |predicate: usize, lane: usize| (self.predicates[predicate] >> lane & 1) << predicate;
+        std::array::from_fn(|lane| (0..TRUE).fold(0, |word, predicate| word | bit(predicate, lane)) & which)
+    }
+
     fn wide(&mut self, target: Target, sources: [Source; 3], signed: bool, upper: bool, mask: u32) {
         let (a, b) = (self.word(sources[0]), self.word(sources[1]));
         let long = |word: u32| if signed { word as i32 as u64 } else { u64::from(word) };
@@ -252,29 +203,9 @@ impl Warp {
         }
     }
 
-    fn sums(&self, sources: [Source; 3], carries: &[Predicate]) -> [u64; LANES] {
-        let [a, b, c] = sources.map(|source| self.word(source));
-        let mut sums = std::array::from_fn(|lane| u64::from(a[lane]) + u64::from(b[lane]) + u64::from(c[lane]));
-        for carry in carries {
-            let ones = self.ones(Some(*carry));
-            sums.iter_mut().zip(ones).for_each(|(sum, one)| *sum += u64::from(one));
-        }
-        sums
-    }
-
-    /// The word pair shifted to the left, its upper word or its lower.
-    fn shifted_up(&self, low: Source, high: High, by: u32, upper: bool) -> Words {
-        let low = self.word(low);
-        let high = match high {
-            High::Word(source) => self.word(source),
-            High::Sign => low.map(|word| ((word as i32) >> 31) as u32),
-        };
-        let pair = |lane: usize| (u64::from(high[lane]) << 32 | u64::from(low[lane])) << by.min(63);
-        std::array::from_fn(|lane| if upper { (pair(lane) >> 32) as u32 } else { pair(lane) as u32 })
-    }
-
     /// The lanes where a comparison holds; of equal words, where the words below say so.
-    fn compared(&self, sources: [Source; 2], order: Order, signed: bool, lower: Option<Predicate>) -> u32 {
+    fn compared(&self, sources: [Source; 2], comparison: Comparison) -> u32 {
+        let Comparison { order, signed, lower } = comparison;
         let [a, b] = sources.map(|source| self.word(source));
         let equal = lanes(|lane| a[lane] == b[lane]);
         let less = lanes(|lane| is_less(a[lane], b[lane], signed));
@@ -296,60 +227,12 @@ fn lanes(holds: impl Fn(usize) -> bool) -> u32 {
     (0..LANES).fold(0, |all, lane| all | u32::from(holds(lane)) << lane)
 }
 
-fn is_less(a: u32, b: u32, signed: bool) -> bool {
-    if signed { (a as i32) < b as i32 } else { a < b }
-}
-
 fn combined(holds: u32, with: u32, by: Combine) -> u32 {
     match by {
         Combine::And => holds & with,
         Combine::Or => holds | with,
         Combine::Xor => holds ^ with,
     }
-}
-
-/// Each bit by a table: bit `4a + 2b + c` of it.
-fn looked_up(table: u8, a: u32, b: u32, c: u32) -> u32 {
-    let pick = |word: u32, set: bool| if set { word } else { !word };
-    let rows = (0..8).filter(|row| table >> row & 1 == 1);
-    rows.fold(0, |all, row| all | pick(a, row & 4 != 0) & pick(b, row & 2 != 0) & pick(c, row & 1 != 0))
-}
-
-fn shifted(low: u32, by: u32, high: u32, kind: Shift) -> u32 {
-    let pair = u64::from(high) << 32 | u64::from(low);
-    let by = if kind.wraps { by % 32 } else { by.min(32) };
-    match (kind.left, kind.upper) {
-        (true, true) => ((pair << by) >> 32) as u32,
-        (true, false) => (u64::from(low) << by) as u32,
-        (false, true) if kind.signed => (i64::from(high as i32) >> by) as u32,
-        (false, true) => (u64::from(high) >> by) as u32,
-        (false, false) => (pair >> by) as u32,
-    }
-}
-
-/// The lowest `bits` of a word, the highest of them as the sign.
-fn extended(word: u32, bits: u32, signed: bool) -> u32 {
-    let gap = 32 - bits.min(32);
-    match (gap, signed) {
-        (32, _) => 0,
-        (_, true) => ((word << gap) as i32 >> gap) as u32,
-        (_, false) => word << gap >> gap,
-    }
-}
-
-/// Four bytes of eight, by a digit each.
-fn bytes(a: u32, b: u32, selector: u32) -> u32 {
-    let pair = u64::from(b) << 32 | u64::from(a);
-    (0..4).fold(0, |word, i| word | ((pair >> ((selector >> (4 * i) & 7) * 8)) as u32 & 0xff) << (8 * i))
-}
-
-fn to_float(word: u32, signed: bool) -> u32 {
-    if signed { (word as i32 as f32).to_bits() } else { (word as f32).to_bits() }
-}
-
-fn to_integer(word: u32, signed: bool) -> u32 {
-    let value = f32::from_bits(word);
-    if signed { value as i32 as u32 } else { value as u32 }
 }
 
 #[cfg(test)]
