@@ -2,9 +2,9 @@
 //!
 //! What a bank conflict costs depends on the addresses of a warp's lanes, and those are integers computed from the thread's
 //! number, the parameters and loop counters. So the integer part of the code is interpreted, for all lanes of each warp of
-//! the first block: [`operation`] reads each instruction once, [`warp`] runs them,
-//! [`function`] has what they make of words. What comes from memory or from floating
-//! point is 0: an address that depends on data is not known, and a branch that does is not taken.
+//! the first block: `operation` reads each instruction once, `warp` runs them, `function` has what they make of words. What
+//! comes from memory or from floating point is 0: an address that depends on data is not known, and a branch that does is not
+//! taken.
 //!
 //! A branch that only some lanes take is taken by all. That is right for loops of equal length and for the tails of tiles,
 //! where it overcounts.

@@ -2,7 +2,7 @@
 
 use super::super::table::Table;
 use quadpair_model::Report;
-use quadpair_model::report::Figure;
+use quadpair_model::report::{Figure, Line};
 
 /// All that a report says.
 pub fn text(kernel: &str, report: &Report) -> String {
@@ -96,6 +96,9 @@ fn listing(report: &Report) -> String {
         let head = [format!("{:#06x}", line.address), line.pipe.name().to_owned()];
         table.row(head.into_iter().chain(waits).chain([line.text.clone()]));
     }
+    let sum = |of: fn(&Line) -> f64| cycles(report.listing.iter().map(of).sum());
+    let waits = [sum(|line| line.stall), sum(|line| line.counter), sum(|line| line.busy), sum(|line| line.turn)];
+    table.row(["all".to_owned(), String::new(), String::new()].into_iter().chain(waits));
     format!(
         "{table}\nCycles that it holds its pipe, and that a warp waits before it: for its stall count, for a counter (a result, or \
          operands being read), for the pipe, for other warps' turn.\n"
