@@ -14,7 +14,7 @@
 //! | [`gather`], [`scatter`] | indices of the source's extents but for the axis | the layout of the indices |
 //! | [`histogram`] | a tile of rank 1 | the given layout of rank 1 |
 //! | [`convert`] | any of the same shape and warps | the given layout |
-//! | [`mma`], [`mma_of`], [`dot`] | operands of the accumulator | a plan; the result has the accumulator's layout |
+//! | [`mma`], [`mma_of`], [`mma_on`], [`dot`] | operands of the accumulator | a plan; the result has the accumulator's layout |
 //!
 //! An invalid operand's own error comes first.
 
@@ -22,7 +22,7 @@ use crate::error::{Error, PackedShape, Shapes};
 use crate::layout::Layout;
 use crate::shape::Shape;
 
-pub use crate::mma::{dot, mma, mma_of};
+pub use crate::mma::{dot, mma, mma_of, mma_on};
 
 /// An elementwise operation. Extents of 1 broadcast.
 ///

@@ -1,6 +1,6 @@
 //! The operations of the language, but for operators, shared memory and control.
 
-use quadpair_layouts::mma::M8N8K4;
+use quadpair_layouts::mma::Atom;
 use quadpair_layouts::{Bound, Error, Layout, MmaPlan, Text, convert, typing};
 
 use crate::element::{DType, Element};
@@ -224,20 +224,35 @@ pub const fn select(trace: &mut Trace<'_>, condition: Tile, a: Operand, b: Opera
 
 /// a b + c on the matrix unit: `a` is [M, K], `b` is [K, N], `c` and the result are [M, N].
 ///
-/// The layouts must be those of the unit's fragments, as [`Mma`](quadpair_layouts::Mma) gives them.
+/// The layouts must be those of a unit's fragments, as [`Mma`](quadpair_layouts::Mma) gives them; `a` and `b` are f16, or
+/// bf16 where the unit has it, `c` is f32. Of the units that fit the layouts the deepest is taken that the chip has: those
+/// of m16n8k16 run as two m16n8k8 on sm_75.
 #[track_caller]
 pub const fn mma(trace: &mut Trace<'_>, a: Tile, b: Tile, c: Tile) -> Tile {
-    let unit = match matrix_product(trace, "mma", a, b, c) {
-        Some(plan) => plan.atom,
-        None => &M8N8K4,
-    };
-    trace.needs("mma", unit.name, unit.first_sm);
-    if !(a.ty.dtype.is(DType::F16) && b.ty.dtype.is(DType::F16) && c.ty.dtype.is(DType::F32)) {
-        let text = text("mma").push(unit.name).push(" multiplies f16 by f16 into f32; these are ");
-        let text = describe(describe(text, &a).push(", "), &b).push(" and ");
-        trace.fail(describe(text, &c).push("; convert them with `as`"));
+    if let Some(plan) = matrix_product(trace, "mma", a, b, c) {
+        multiplies(trace, plan.atom, a, b, c);
     }
     trace.emit(OpKind::Mma(a.value, b.value, c.value), c.ty)
+}
+
+/// Checks that a unit multiplies these element types on the chip that the kernel is checked for.
+#[track_caller]
+const fn multiplies(trace: &mut Trace<'_>, unit: &Atom, a: Tile, b: Tile, c: Tile) {
+    let bf16 = a.ty.dtype.is(DType::BF16);
+    let known = (bf16 || a.ty.dtype.is(DType::F16)) && b.ty.dtype.is(a.ty.dtype) && c.ty.dtype.is(DType::F32);
+    match unit.first_sm_of(bf16) {
+        Some(first_sm) if known => {
+            let name = Text::new(unit.name).push(if bf16 { " of bf16" } else { "" });
+            trace.needs("mma", name.as_str(), first_sm);
+        }
+        _ => {
+            let or = if unit.first_sm_bf16.is_some() { " or bf16 by bf16" } else { "" };
+            let text =
+                text("mma").push(unit.name).push(" multiplies f16 by f16").push(or).push(" into f32; these are ");
+            let text = describe(describe(text, &a).push(", "), &b).push(" and ");
+            trace.fail(describe(text, &c).push("; convert them with `as`"));
+        }
+    }
 }
 
 /// a b + c with fused multiply-adds in the accumulator's type: `a` is [M, K], `b` is [K, N], `c` and the result are
@@ -267,7 +282,7 @@ const fn matrix_product(trace: &mut Trace<'_>, op: &str, a: Tile, b: Tile, c: Ti
     };
     let plan = match op.as_bytes() {
         b"dot" => typing::dot(left, right, sum),
-        _ => typing::mma(left, right, sum),
+        _ => typing::mma_on(trace.sm(), 16, 32, left, right, sum),
     };
     match plan {
         Ok(plan) => Some(plan),

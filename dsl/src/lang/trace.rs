@@ -230,6 +230,14 @@ impl<'a> Trace<'a> {
         self.fault.is_some()
     }
 
+    /// The architecture that the kernel is checked for, or one that has everything.
+    pub(crate) const fn sm(&self) -> u32 {
+        match self.sm {
+            Some(sm) => sm,
+            None => u32::MAX,
+        }
+    }
+
     /// Breaks the check of a kernel for an architecture that lacks something.
     #[track_caller]
     pub(crate) const fn needs(&mut self, op: &str, what: &str, first_sm: u32) {

@@ -89,13 +89,17 @@ pub enum LowerError {
         /// The target.
         sm: u32,
     },
-    /// It uses a matrix unit whose instruction can't be written.
-    #[error("{kernel} uses {unit}, whose instruction cannot be written; take the layouts of m8n8k4, or dot")]
-    UnitInstruction {
+    /// It uses a matrix unit that the target's version of PTX has no words for.
+    #[error("{kernel} uses {unit}, which needs PTX {}.{}; the target is written in PTX {}.{}", .first.0, .first.1, .isa.0, .isa.1)]
+    UnitVersion {
         /// The kernel.
         kernel: String,
         /// The unit.
         unit: &'static str,
+        /// The first version that has it.
+        first: (u32, u32),
+        /// The target's version.
+        isa: (u32, u32),
     },
     /// It tells the caches what the target's PTX has no words for.
     #[error("{at}: how long the first-level cache keeps an access (`evict`) needs PTX 7.4; the target sm_{sm} is written in PTX {}.{}", .isa.0, .isa.1)]

@@ -6,27 +6,32 @@
 
 use std::collections::HashMap;
 
-use quadpair_layouts::mma::M8N8K4;
 use quadpair_layouts::{Atom, Error, Layout, MmaPlan, typing};
 
 use super::num::Num;
-use super::scalar::class_of;
+use super::scalar::{class_of, type_of};
 use super::{LowerError, Lowering};
 use crate::element::DType;
 use crate::ir::{TileType, Value};
 use crate::ptx::{Class, Op, Operand, Reg, Type};
+use crate::runtime::Target;
+
+/// The first version of PTX that has the units of 16 rows.
+const FIRST_OF_16_ROWS: (u32, u32) = (6, 5);
 
 impl Lowering<'_> {
     pub(super) fn mma(&mut self, a: Value, b: Value, c: Value, ty: &TileType) -> Result<(), LowerError> {
-        let plan = self.plan(a, b, c, typing::mma);
-        self.has_unit(plan.atom)?;
+        let sm = self.target.sm;
+        let plan = self.plan(a, b, c, |a, b, c| typing::mma_on(sm, 16, 32, a, b, c));
+        let (dtype, halves) = (self.function.type_of(a).dtype, type_of(self.function.type_of(a).dtype));
+        self.has_unit(plan.atom, dtype)?;
         let elements = [&plan.atom.a[0], &plan.atom.b[0], &plan.atom.c].map(Layout::registers);
         let (left, right) = (self.held(a), self.held(b));
         let mut sums = self.accumulators(c);
         for step in 0..plan.steps {
             for repetition in 0..plan.repetitions {
-                let a = self.fragment(elements[0], |i| left[plan.a_register(repetition, step, i)]);
-                let b = self.fragment(elements[1], |i| right[plan.b_register(repetition, step, i)]);
+                let a = self.fragment(dtype, elements[0], |i| left[plan.a_register(repetition, step, i)]);
+                let b = self.fragment(dtype, elements[1], |i| right[plan.b_register(repetition, step, i)]);
                 let registers: Vec<usize> = (0..elements[2]).map(|v| plan.c_register(repetition, v)).collect();
                 let c = registers.iter().map(|&r| Operand::Reg(sums[r])).collect();
                 let d: Vec<Reg> = registers.iter().map(|_| self.emit.fresh(Class::F32)).collect();
@@ -37,7 +42,7 @@ impl Lowering<'_> {
                     shape: plan.atom.name.to_owned(),
                     a_row: !plan.a_col,
                     b_row: plan.b_row,
-                    types: [Type::F32, Type::F16, Type::F16, Type::F32],
+                    types: [Type::F32, halves, halves, Type::F32],
                     d,
                     a,
                     b,
@@ -51,21 +56,23 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Whether the target has a unit, and its instruction can be written.
-    fn has_unit(&self, atom: &Atom) -> Result<(), LowerError> {
-        let (kernel, sm, unit) = (self.instance.to_owned(), self.target.sm, atom.name);
-        if sm < atom.first_sm {
-            return Err(LowerError::MatrixUnit { kernel, unit, first_sm: atom.first_sm, sm });
+    /// Whether the target has a unit for operands of a type.
+    fn has_unit(&self, atom: &Atom, dtype: DType) -> Result<(), LowerError> {
+        let (kernel, Target { sm, isa, .. }, unit) = (self.instance.to_owned(), self.target, atom.name);
+        let first_sm = atom.first_sm_of(dtype == DType::BF16).expect("typing knows the unit's types");
+        if sm < first_sm {
+            return Err(LowerError::MatrixUnit { kernel, unit, first_sm, sm });
         }
-        if *atom != M8N8K4 {
-            return Err(LowerError::UnitInstruction { kernel, unit });
+        // PTX learnt the units of 16 rows later than it learnt the chips that have them.
+        if atom.m == 16 && isa < FIRST_OF_16_ROWS {
+            return Err(LowerError::UnitVersion { kernel, unit, first: FIRST_OF_16_ROWS, isa });
         }
         Ok(())
     }
 
-    /// The halves of an operand, two in a register.
-    fn fragment(&mut self, elements: usize, element: impl Fn(usize) -> Num) -> Vec<Reg> {
-        (0..elements).step_by(2).map(|i| self.pack(DType::F16, element(i), element(i + 1))).collect()
+    /// The elements of an operand, two in a register.
+    fn fragment(&mut self, dtype: DType, elements: usize, element: impl Fn(usize) -> Num) -> Vec<Reg> {
+        (0..elements).step_by(2).map(|i| self.pack(dtype, element(i), element(i + 1))).collect()
     }
 
     pub(super) fn dot(&mut self, a: Value, b: Value, c: Value, ty: &TileType) {

@@ -9,8 +9,8 @@ use super::counters::Group;
 use super::known::prune;
 use super::memory::{GlobalMemory, LOCAL_WINDOW, SHARED_WINDOW};
 use super::program::{
-    Access, AluStep, AtomStep, Claim, Condition, CvtStep, Instruction, Kind, MmaStep, Place, Program, SetpStep,
-    ShuffleStep, Slot, VoteResult, wide_type,
+    Access, AluStep, AtomStep, Claim, Condition, CvtStep, Instruction, Kind, MmaStep, Place, Program, RowsStep,
+    SetpStep, ShuffleStep, Slot, VoteResult, wide_type,
 };
 use super::report::{SimError, type_bytes};
 use crate::ptx::{
@@ -363,6 +363,11 @@ impl<'m> Decoder<'m> {
 
     fn mma(&mut self, op: &Op) -> Result<Kind> {
         let Op::Mma { shape, a_row, b_row, types, d, a, b, c } = op else { return Err(self.operand_count()) };
+        if let Some(depth) =
+            [("m16n8k8", 8), ("m16n8k16", 16)].iter().find_map(|(name, k)| (shape == name).then_some(*k))
+        {
+            return self.mma_rows(op, depth);
+        }
         let half = types[0] == Type::F16;
         let known = matches!(types, [Type::F16 | Type::F32, Type::F16, Type::F16, own] if *own == types[0]);
         if shape != "m8n8k4" || !known {
@@ -378,6 +383,27 @@ impl<'m> Decoder<'m> {
         let d = d.iter().map(|&reg| slot(reg)).collect::<Result<_>>()?;
         let (a, b) = ([slot(a0)?, slot(a1)?], [slot(b0)?, slot(b1)?]);
         Ok(Kind::Mma(Box::new(MmaStep { a_row: *a_row, b_row: *b_row, half, d, a, b, c })))
+    }
+
+    fn mma_rows(&mut self, op: &Op, depth: usize) -> Result<Kind> {
+        let Op::Mma { a_row, b_row, types, d, a, b, c, .. } = op else { return Err(self.operand_count()) };
+        let bf16 = types[1] == Type::BF16;
+        let known = matches!(types, [Type::F32, Type::F16, Type::F16, Type::F32])
+            || matches!(types, [Type::F32, Type::BF16, Type::BF16, Type::F32]);
+        if !known || !a_row || *b_row {
+            return Ok(unsupported("a matrix product of this shape and these types"));
+        }
+        if a.len() != depth / 4 || b.len() != depth / 8 {
+            return Err(self.operand_count());
+        }
+        let slots =
+            |own: &Self, regs: &[Reg]| regs.iter().map(|&reg| own.register(reg, false)).collect::<Result<Box<_>>>();
+        let (a, b) = (slots(self, a)?, slots(self, b)?);
+        let c = c.iter().map(|operand| self.operand(operand, false)).collect::<Result<Vec<_>>>()?;
+        let (Ok(d), Ok(c)) = (<[Slot; 4]>::try_from(slots(self, d)?.to_vec()), <[Slot; 4]>::try_from(c)) else {
+            return Err(self.operand_count());
+        };
+        Ok(Kind::MmaRows(Box::new(RowsStep { depth, bf16, d, a, b, c })))
     }
 
     /// The slot of an operand of this width; an immediate gets one.

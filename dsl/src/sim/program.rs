@@ -127,6 +127,7 @@ pub(super) enum Kind {
         dst: Slot,
     },
     Mma(Box<MmaStep>),
+    MmaRows(Box<RowsStep>),
     /// Nothing, but for a check.
     Promise(Claim),
     /// An error, but only when it is reached.
@@ -232,6 +233,19 @@ pub(super) struct MmaStep {
     pub(super) a: [Slot; 2],
     pub(super) b: [Slot; 2],
     pub(super) c: Box<[Slot]>,
+}
+
+/// A product of a unit of 16 rows and 8 columns, into singles.
+#[derive(Clone, Debug)]
+pub(super) struct RowsStep {
+    /// Products that an element of the accumulator sums: 8 or 16.
+    pub(super) depth: usize,
+    /// Whether the operands are bf16.
+    pub(super) bf16: bool,
+    pub(super) d: [Slot; 4],
+    pub(super) a: Box<[Slot]>,
+    pub(super) b: Box<[Slot]>,
+    pub(super) c: [Slot; 4],
 }
 
 /// Where a vote's result goes.

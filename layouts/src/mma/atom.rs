@@ -21,6 +21,8 @@ pub struct Atom {
     pub name: &'static str,
     /// The first architecture that has it: 70 is sm_70.
     pub first_sm: u32,
+    /// The first architecture on which the elements of 16 bits may be bf16; none if they can't.
+    pub first_sm_bf16: Option<u32>,
     /// Bits of an operand's element; 0 if any number will do.
     pub operand_bits: u32,
     /// Rows of the product.
@@ -52,6 +54,11 @@ pub enum Role {
 }
 
 impl Atom {
+    /// The first architecture that has it for operands of f16 or of bf16; none if there is no such form.
+    pub const fn first_sm_of(&self, bf16: bool) -> Option<u32> {
+        if bf16 { self.first_sm_bf16 } else { Some(self.first_sm) }
+    }
+
     /// The (row, column) of an operand that element `i` of a lane's fragment is. Lane bits that choose a product move
     /// nothing.
     pub const fn element(&self, role: Role, i: usize, lane: usize) -> (usize, usize) {
@@ -123,7 +130,7 @@ mod tests {
     }
 
     fn copy() -> Atom {
-        let Atom { name, first_sm, operand_bits, m, n, k, a, b, c, c_half } = M8N8K4;
-        Atom { name, first_sm, operand_bits, m, n, k, a, b, c, c_half }
+        let Atom { name, first_sm, first_sm_bf16, operand_bits, m, n, k, a, b, c, c_half } = M8N8K4;
+        Atom { name, first_sm, first_sm_bf16, operand_bits, m, n, k, a, b, c, c_half }
     }
 }

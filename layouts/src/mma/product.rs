@@ -43,19 +43,42 @@ pub const fn mma_of(
     b: &Layout,
     c: &Layout,
 ) -> Result<MmaPlan, Error> {
-    let (operands, half) = ([a, b, c], accumulator_bits == 16);
-    let (mut planned, mut i) = (None, 0);
+    mma_on(u32::MAX, operand_bits, accumulator_bits, a, b, c)
+}
+
+/// The plan of a product on an architecture: of the units that it has and the layouts fit, on the deepest.
+///
+/// Where it has none of them the plan is that of the first unit that came: its `first_sm` tells what is missing.
+///
+/// ```
+/// use quadpair_layouts::{Mma, typing};
+/// const UNIT: Mma = Mma::m16n8k16([1, 1]);
+/// let (a, b, c) = (UNIT.a([16, 16]), UNIT.b([16, 8]), UNIT.accumulator([16, 8]));
+/// let unit = |sm| typing::mma_on(sm, 16, 32, &a, &b, &c).unwrap().atom.name;
+/// assert_eq!((unit(80), unit(75)), ("m16n8k16", "m16n8k8"));
+/// ```
+///
+/// # Errors
+/// As [`mma_of`].
+pub const fn mma_on(
+    sm: u32,
+    operand_bits: u32,
+    accumulator_bits: u32,
+    a: &Layout,
+    b: &Layout,
+    c: &Layout,
+) -> Result<MmaPlan, Error> {
+    let (half, mut planned, mut i) = (accumulator_bits == 16, None, 0);
     while i < UNITS.len() {
-        if UNITS[i].operand_bits == operand_bits
-            && let Ok(plan) = product(UNITS[i], error::Product::Mma, half, operands)
-        {
+        let possible = UNITS[i].operand_bits == operand_bits && (UNITS[i].first_sm <= sm || planned.is_none());
+        if possible && let Ok(plan) = product(UNITS[i], error::Product::Mma, half, [a, b, c]) {
             planned = Some(plan);
         }
         i += 1;
     }
     match planned {
         Some(plan) => Ok(plan),
-        None => Err(error_of_nearest(operand_bits, half, operands)),
+        None => Err(error_of_nearest(operand_bits, half, [a, b, c])),
     }
 }
 

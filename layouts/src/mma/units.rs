@@ -25,6 +25,7 @@ use crate::shape::Shape;
 pub static M8N8K4: Atom = Atom {
     name: "m8n8k4",
     first_sm: 70,
+    first_sm_bf16: None,
     operand_bits: 16,
     m: 8,
     n: 8,
@@ -48,6 +49,7 @@ const C16: Layout = linear([16, 8], &[[0, 1], [8, 0]], &[[0, 2], [0, 4], [1, 0],
 pub static M16N8K8: Atom = Atom {
     name: "m16n8k8",
     first_sm: 75,
+    first_sm_bf16: Some(80),
     operand_bits: 16,
     m: 16,
     n: 8,
@@ -62,6 +64,7 @@ pub static M16N8K8: Atom = Atom {
 pub static M16N8K16: Atom = Atom {
     name: "m16n8k16",
     first_sm: 80,
+    first_sm_bf16: Some(80),
     operand_bits: 16,
     m: 16,
     n: 8,
@@ -76,6 +79,7 @@ pub static M16N8K16: Atom = Atom {
 pub static M16N8K8_TF32: Atom = Atom {
     name: "m16n8k8",
     first_sm: 80,
+    first_sm_bf16: None,
     operand_bits: 32,
     m: 16,
     n: 8,
@@ -90,6 +94,7 @@ pub static M16N8K8_TF32: Atom = Atom {
 pub static M16N8K32: Atom = Atom {
     name: "m16n8k32",
     first_sm: 80,
+    first_sm_bf16: None,
     operand_bits: 8,
     m: 16,
     n: 8,
@@ -106,8 +111,19 @@ pub static UNITS: [&Atom; 5] = [&M8N8K4, &M16N8K8, &M16N8K16, &M16N8K8_TF32, &M1
 const ONE: Layout = Layout::from_bases(Shape::new([1, 1]), &[], [0; LANE_BITS], &[]);
 
 /// One fused multiply-add in each thread: 32 products at once, so that every lane bit chooses one.
-pub static FMA: Atom =
-    Atom { name: "fma", first_sm: 0, operand_bits: 0, m: 1, n: 1, k: 1, a: &[ONE], b: &[ONE], c: ONE, c_half: ONE };
+pub static FMA: Atom = Atom {
+    name: "fma",
+    first_sm: 0,
+    first_sm_bf16: Some(0),
+    operand_bits: 0,
+    m: 1,
+    n: 1,
+    k: 1,
+    a: &[ONE],
+    b: &[ONE],
+    c: ONE,
+    c_half: ONE,
+};
 
 /// The left operand `[16, 8 * k_width]` with packs of `k_width` elements; `k_width` is 1, 2, 4, 8 or 16.
 pub(super) const fn packed_a(k_width: usize) -> Layout {

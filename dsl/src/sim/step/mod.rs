@@ -8,6 +8,7 @@ mod float;
 mod local;
 mod memory;
 mod mma;
+mod mma_rows;
 mod print;
 mod promise;
 mod round;
@@ -56,6 +57,7 @@ pub(super) fn step(block: &mut Block<'_>, warp: &mut Warp, instruction: &Instruc
         Kind::Vote { mode, dst, src, members } => return shuffle::vote(warp, *mode, *dst, *src, *members, mask),
         Kind::ActiveMask { dst } => warp.set_word(*dst, mask, &[mask; 32]),
         Kind::Mma(step) => return mma::multiply(warp, step, mask),
+        Kind::MmaRows(step) => return mma_rows::multiply(warp, step, mask),
         Kind::Promise(claim) => return promise::check(warp, claim, mask),
         Kind::Unsupported { what } => {
             return Err(Stop::new(mask.trailing_zeros(), FaultKind::Unsupported { what: what.clone() }));

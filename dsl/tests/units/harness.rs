@@ -1,0 +1,81 @@
+//! Targets, random tiles, and the assembler where there is one.
+
+use std::process::Command;
+
+use half::{bf16, f16};
+use quadpair::Target;
+use quadpair::prelude::*;
+use quadpair_profiles::Profile;
+
+/// What a bundled profile makes code for.
+pub fn target(profile: &str) -> Target {
+    Target::from(&Profile::by_name(profile).expect("a bundled profile"))
+}
+
+/// An element type that a matrix unit multiplies.
+pub trait Operand: Element {
+    fn of(value: f32) -> Self;
+    fn value(self) -> f64;
+}
+
+impl Operand for f16 {
+    fn of(value: f32) -> Self {
+        f16::from_f32(value)
+    }
+
+    fn value(self) -> f64 {
+        self.to_f64()
+    }
+}
+
+impl Operand for bf16 {
+    fn of(value: f32) -> Self {
+        bf16::from_f32(value)
+    }
+
+    fn value(self) -> f64 {
+        self.to_f64()
+    }
+}
+
+/// Numbers between -1 and 1 that follow no pattern.
+pub fn random<T: Operand>(count: usize, seed: u32) -> Vec<T> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state as f32 / u32::MAX as f32 * 2.0 - 1.0
+    };
+    (0..count).map(|_| T::of(next())).collect()
+}
+
+/// Has NVIDIA's assembler read a kernel's text for a chip, if the environment names one as `PTXAS`.
+pub fn assemble(name: &str, ptx: &str, target: Target) {
+    let Some(ptxas) = std::env::var_os("PTXAS") else { return };
+    let path = std::env::temp_dir().join(format!("quadpair-{name}-{}-{}.ptx", target.sm, std::process::id()));
+    std::fs::write(&path, ptx).expect("a writable folder");
+    let arch = format!("-arch=sm_{}", target.sm);
+    let output = Command::new(ptxas).arg(arch).arg(&path).args(["-o", "/dev/null"]).output().expect("an assembler");
+    assert!(output.status.success(), "{name}: {}\n{ptx}", String::from_utf8_lossy(&output.stderr));
+    std::fs::remove_file(path).expect("the text was written");
+}
+
+/// A bundled profile's target as another chip that runs its text.
+pub fn as_chip(target: Target, sm: u32) -> Target {
+    // sm_86 is known from PTX 7.1, sm_89 from 7.8, sm_120 from 8.7 on.
+    let isa = match sm {
+        86 => (7, 1),
+        89 | 90 => (7, 8),
+        100 | 120 => (8, 7),
+        _ => target.isa,
+    };
+    Target { sm, isa: isa.max(target.isa), ..target }
+}
+
+/// Chips with units of 16 rows.
+pub fn chips() -> Vec<Target> {
+    let turing = as_chip(target("turing"), 75);
+    let ampere = target("ampere");
+    [80, 86, 89, 90, 100, 120].into_iter().map(|sm| as_chip(ampere, sm)).chain([turing]).collect()
+}
