@@ -162,27 +162,33 @@ const fn access(tile: &Layout, memory: &SharedLayout, element_bits: u32, skipped
     let (vector_bits, count) = moves.vector_bits(WIDEST / bytes);
     let instructions = 1 << (tile.register_bits() as u32 - skipped.count_ones() - count);
     let lanes = Lanes { moves: &moves, registers: tile.register_bits(), idle, bytes };
-    let first = lanes.addresses(0);
-    let width = bytes << count;
-    let wavefronts = if memory.is_padded() {
-        lanes.busiest_warp(&vector_bits, count, width)
-    } else {
-        // Registers and warps only XOR a constant into every lane's address, which permutes banks and words alike.
-        wavefronts(&first, width) * instructions
-    };
-    let ideal = active_passes(&first, words(width) as usize) * instructions;
-    Access { vector: 1 << count, vector_bits, instructions, wavefronts, ideal }
+    lanes.access(vector_bits, count, instructions, bytes << count)
 }
 
 /// The lanes of an access.
-struct Lanes<'m> {
-    moves: &'m Moves<'m>,
-    registers: usize,
-    idle: u32,
-    bytes: u32,
+pub(crate) struct Lanes<'m> {
+    pub moves: &'m Moves<'m>,
+    pub registers: usize,
+    /// Bits of the lane's number that idle lanes have.
+    pub idle: u32,
+    /// Bytes of an element.
+    pub bytes: u32,
 }
 
 impl Lanes<'_> {
+    /// What so many instructions take, whose active lanes read `width` bytes each.
+    pub const fn access(&self, vector_bits: [u8; 4], count: u32, instructions: u32, width: u32) -> Access {
+        let first = self.addresses(0);
+        let wavefronts = if self.moves.memory.is_padded() {
+            self.busiest_warp(&vector_bits, count, width)
+        } else {
+            // Registers and warps only XOR a constant into every lane's address, which permutes banks and words alike.
+            wavefronts(&first, width) * instructions
+        };
+        let ideal = active_passes(&first, words(width) as usize) * instructions;
+        Access { vector: 1 << count, vector_bits, instructions, wavefronts, ideal }
+    }
+
     /// Where the active lanes' elements lie, of the register and warp in `others`: the bits of the layout's domain, the
     /// lane's 0.
     const fn addresses(&self, others: u32) -> [Option<u32>; LANES] {
@@ -237,17 +243,17 @@ const fn active_passes(addresses: &[Option<u32>; LANES], passes: usize) -> u32 {
 }
 
 /// The offset that each bit of a register's, lane's and warp's number moves by.
-struct Moves<'m> {
-    map: Map,
+pub(crate) struct Moves<'m> {
+    pub map: Map,
     registers: usize,
     /// Register bits that are not accessed, because they duplicate others.
-    skipped: u32,
+    pub skipped: u32,
     /// What every offset begins with, and the gaps.
-    memory: &'m SharedLayout,
+    pub memory: &'m SharedLayout,
 }
 
 impl<'m> Moves<'m> {
-    const fn new(tile: &Layout, memory: &'m SharedLayout, skipped: u32) -> Moves<'m> {
+    pub const fn new(tile: &Layout, memory: &'m SharedLayout, skipped: u32) -> Moves<'m> {
         // A tile of another shape than the memory's has no meaning there; its elements lie beyond.
         let outer = Map::new(memory.columns(), memory.map().outputs());
         let (mut columns, mut i) = ([0; crate::f2::MAX_DIMENSION], 0);
@@ -257,6 +263,20 @@ impl<'m> Moves<'m> {
         }
         let map = Map::new(columns.split_at(i).0, outer.outputs());
         Moves { map, registers: tile.register_bits(), skipped, memory }
+    }
+
+    /// The same with lanes that move by other bases of the tile.
+    pub const fn with_lanes(&self, tile: &Layout, bases: [u32; LANE_BITS]) -> Moves<'m> {
+        let (outer, mut columns) = (self.memory.map(), [0; crate::f2::MAX_DIMENSION]);
+        let count = self.map.columns().len();
+        columns.split_at_mut(count).0.copy_from_slice(self.map.columns());
+        let mut lane = 0;
+        while lane < LANE_BITS {
+            columns[tile.register_bits() + lane] = outer.apply(bases[lane]);
+            lane += 1;
+        }
+        let map = Map::new(columns.split_at(count).0, outer.outputs());
+        Moves { map, registers: self.registers, skipped: self.skipped, memory: self.memory }
     }
 
     /// The register bits that count the elements of the widest access: they move by 1, 2, 4, … elements, while everything
@@ -273,7 +293,7 @@ impl<'m> Moves<'m> {
         (bits, count)
     }
 
-    const fn register_that_moves_by(&self, offset: u32) -> Option<u8> {
+    pub const fn register_that_moves_by(&self, offset: u32) -> Option<u8> {
         let mut i = 0;
         while i < self.registers {
             if self.skipped >> i & 1 == 0 && self.map.columns()[i] == offset {

@@ -155,7 +155,7 @@ pub use mma::{Atom, Mma, MmaPlan, Quadpairs};
 pub use named::{blocked, coalesced, linear};
 pub use shape::{MAX_RANK, MAX_SHAPE_BITS, Shape};
 pub use shared::{
-    MAX_PADDINGS, SharedLayout, TensorMemory, mbarrier, nvmma_default, nvmma_shared, padded, row_major, shared_linear,
-    swizzled, tensor_memory,
+    MAX_PADDINGS, MatrixLoad, SharedLayout, TensorMemory, mbarrier, nvmma_default, nvmma_shared, padded, row_major,
+    shared_linear, swizzled, tensor_memory,
 };
 pub use text::Text;

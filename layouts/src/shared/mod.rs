@@ -14,8 +14,10 @@
 //! | `padded` | [`padded`](padded()): gaps between elements |
 //! | `tensor` | [`TensorMemory`]: tensor memory, which is no shared memory but is addressed in bits, too |
 //! | `reinterpret` | [`SharedLayout::reinterpret`]: the same bytes as other elements |
+//! | `ldmatrix` | [`MatrixLoad`]: when a load is one of whole matrices |
 //! | `staging` | [`SharedLayout::between`]: a layout for one way in and one way out |
 
+mod ldmatrix;
 mod named;
 mod padded;
 mod reinterpret;
@@ -27,6 +29,7 @@ use crate::f2::Map;
 use crate::ops::permuted;
 use crate::shape::{MAX_SHAPE_BITS, Shape};
 
+pub use ldmatrix::MatrixLoad;
 pub use named::{mbarrier, nvmma_default, nvmma_shared, row_major, shared_linear, swizzled};
 pub use padded::{MAX_PADDINGS, padded};
 pub use tensor::{TensorMemory, tensor_memory};
