@@ -17,6 +17,8 @@ const GENERATORS: &[&str] = &[
     "scalar",
     "shared",
     "barrier",
+    "commit_group",
+    "wait_group",
     "load",
     "load_masked",
     "store",

@@ -29,11 +29,15 @@ pub enum Work {
     WarpSync,
     /// Multiplies on the matrix unit.
     Mma,
+    /// Reads matrices from shared memory, `ldmatrix`.
+    MatrixLoad,
+    /// Copies from global to shared memory while others go on, `cp.async`.
+    AsyncLoad,
 }
 
 impl Work {
     /// Every kind.
-    pub const ALL: [Work; 8] = [
+    pub const ALL: [Work; 10] = [
         Work::GlobalLoad,
         Work::GlobalStore,
         Work::SharedLoad,
@@ -42,6 +46,8 @@ impl Work {
         Work::Barrier,
         Work::WarpSync,
         Work::Mma,
+        Work::MatrixLoad,
+        Work::AsyncLoad,
     ];
 
     /// Its name in tables.
@@ -55,11 +61,14 @@ impl Work {
             Work::Barrier => "barrier",
             Work::WarpSync => "warp sync",
             Work::Mma => "mma",
+            Work::MatrixLoad => "ldmatrix load",
+            Work::AsyncLoad => "async load",
         }
     }
 
-    const fn is_shared(self) -> bool {
-        matches!(self, Work::SharedLoad | Work::SharedStore)
+    /// Whether it takes wavefronts of shared memory.
+    pub const fn is_shared(self) -> bool {
+        matches!(self, Work::SharedLoad | Work::SharedStore | Work::MatrixLoad | Work::AsyncLoad)
     }
 }
 
@@ -166,17 +175,25 @@ fn work(op: &Op) -> Option<(Work, u32, u32)> {
         Op::Bar { .. } => Some((Work::Barrier, 0, 1)),
         Op::WarpSync { .. } => Some((Work::WarpSync, 0, 1)),
         Op::Mma { .. } => Some((Work::Mma, 0, 1)),
+        Op::LdMatrix { dst, .. } => Some((Work::MatrixLoad, 4 * dst.len() as u32, dst.len() as u32)),
+        Op::CpAsync { bytes, .. } => Some((Work::AsyncLoad, *bytes, 1)),
         _ => None,
     }
 }
 
 fn wavefronts(op: &Op, guard: Option<Guard>, bytes: u32, warps: &[Warp]) -> Wavefronts {
-    let (Op::Ld { address, .. } | Op::St { address, .. } | Op::Atom { address, .. }) = op else {
-        return Wavefronts::default();
+    let (address, lanes, bytes) = match op {
+        Op::Ld { address, .. } | Op::St { address, .. } | Op::Atom { address, .. } => (address, banks::LANES, bytes),
+        Op::CpAsync { to, .. } => (to, banks::LANES, bytes),
+        // The first lanes give the addresses of rows of 16 bytes.
+        Op::LdMatrix { address, dst, .. } => (address, 8 * dst.len(), 16),
+        _ => return Wavefronts::default(),
     };
     let mut all = Wavefronts::default();
     for warp in warps {
-        all.add(match warp.addresses(address, guard) {
+        let (addresses, sure) = warp.addresses(address, guard);
+        let asked = addresses.map(|all| std::array::from_fn(|lane| all[lane].filter(|_| lane < lanes)));
+        all.add(match (asked, sure) {
             (Some(addresses), sure) => Wavefronts {
                 taken: banks::wavefronts(&addresses, bytes),
                 ideal: banks::ideal(&addresses, bytes),

@@ -187,7 +187,7 @@ fn written(op: &Op) -> Vec<Reg> {
         | Op::Selp { dst, .. }
         | Op::Cvt { dst, .. }
         | Op::Shfl { dst, .. } => vec![*dst],
-        Op::Ld { dst, .. } => dst.clone(),
+        Op::Ld { dst, .. } | Op::LdMatrix { dst, .. } => dst.clone(),
         _ => Vec::new(),
     }
 }

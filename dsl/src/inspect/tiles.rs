@@ -6,11 +6,13 @@
 
 use std::panic::Location;
 
-use quadpair_layouts::{Access, Conversion, Layout, SharedLayout, banks, convert};
+use quadpair_layouts::{Access, Conversion, Layout, MatrixLoad, SharedLayout, banks, convert};
 
 use super::values;
 use crate::element::DType;
 use crate::ir::{Apply, Function, Memory, Op, OpKind, TileType, operation};
+use crate::lower::ldmatrix::matrix_load;
+use crate::runtime::Target;
 
 /// Where an operation comes from.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +70,8 @@ pub struct Accessed {
     pub memory: SharedLayout,
     /// Instructions and wavefronts.
     pub access: Access,
+    /// How it is loaded as matrices, where it is.
+    pub matrices: Option<MatrixLoad>,
 }
 
 /// A reduction or a scan.
@@ -107,10 +111,11 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// What a traced kernel holds.
-    pub fn of(function: &Function) -> Contents {
+    /// What a traced kernel holds, and what it takes on a target.
+    pub fn of(function: &Function, target: Target) -> Contents {
         let mut reader = Reader {
             function,
+            target,
             layouts: values::layouts(function),
             loops: Vec::new(),
             value: 0,
@@ -128,6 +133,7 @@ impl Contents {
 /// Goes over a kernel's operations.
 struct Reader<'f> {
     function: &'f Function,
+    target: Target,
     layouts: Vec<Layout>,
     /// The lines of the open loops.
     loops: Vec<u32>,
@@ -230,8 +236,10 @@ impl Reader<'_> {
 
     fn accessed(&self, source: Source, store: bool, memory: &Memory, tile: &Layout) -> Accessed {
         let Memory { allocation, dtype, layout, .. } = *memory;
-        let access = if store { banks::store } else { banks::load }(tile, &layout, dtype.bits());
-        Accessed { source, store, allocation, dtype, layout: self.number(tile), memory: layout, access }
+        let matrices = (!store).then(|| matrix_load(memory, tile, self.target)).flatten();
+        let by_lanes = || if store { banks::store } else { banks::load }(tile, &layout, dtype.bits());
+        let access = matrices.map_or_else(by_lanes, |load| load.access);
+        Accessed { source, store, allocation, dtype, layout: self.number(tile), memory: layout, access, matrices }
     }
 
     fn number(&self, layout: &Layout) -> usize {

@@ -326,6 +326,19 @@ pub enum OpKind {
     SharedStore(Memory, Value),
     /// Reads a tile from shared memory.
     SharedLoad(Memory),
+    /// Begins to copy from global to shared memory; where the mask does not hold, zeros.
+    AsyncCopy {
+        /// Where to.
+        memory: Memory,
+        /// Addresses.
+        pointer: Value,
+        /// Where to read.
+        mask: Option<Value>,
+    },
+    /// Makes a group of the copies that the thread began since the last.
+    CommitGroup,
+    /// Waits until all of the thread's groups are done but its last ones.
+    WaitGroup(u32),
     /// Reads the elements of shared memory that the indices name.
     SharedGather(Indexed),
     /// Writes a tile to the places of shared memory that the indices name.

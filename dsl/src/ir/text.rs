@@ -134,6 +134,12 @@ pub(crate) fn operation(op: &Op) -> String {
         OpKind::Gather { source, index, axis } => format!("gather {} at {} axis {axis}", v(source), v(index)),
         OpKind::Histogram(_) => named("histogram"),
         OpKind::Bound(index, extent) => format!("bound {} {extent}", v(index)),
+        OpKind::AsyncCopy { memory: ref place, pointer, mask } => {
+            let masked = mask.map_or(String::new(), |mask| format!(" where {}", v(mask)));
+            format!("async copy from {} to {}{masked}", v(pointer), memory(place))
+        }
+        OpKind::CommitGroup => "commit group".to_owned(),
+        OpKind::WaitGroup(groups) => format!("wait group {groups}"),
         OpKind::Barrier => "barrier".to_owned(),
         OpKind::Mma(..) => named("mma"),
         OpKind::Dot(..) => named("dot"),

@@ -237,6 +237,8 @@ impl OpKind {
             | OpKind::NumWarps
             | OpKind::Arange
             | OpKind::Barrier
+            | OpKind::CommitGroup
+            | OpKind::WaitGroup(_)
             | OpKind::EndFor
             | OpKind::Else
             | OpKind::EndIf
@@ -278,6 +280,9 @@ impl OpKind {
             }
             OpKind::Allocate(memory) | OpKind::SharedLoad(memory) => memory.offset.into_iter().collect(),
             OpKind::SharedStore(memory, value) => memory.offset.into_iter().chain([value]).collect(),
+            OpKind::AsyncCopy { memory, pointer, mask } => {
+                memory.offset.into_iter().chain([pointer]).chain(mask).collect()
+            }
             OpKind::Asm(asm) => asm.args[..asm.arg_count as usize].to_vec(),
             OpKind::Gather { source, index, .. } => vec![source, index],
             OpKind::SharedGather(place) => place.values().collect(),
@@ -300,6 +305,9 @@ impl OpKind {
                 | OpKind::SharedStore(..)
                 | OpKind::SharedScatter(..)
                 | OpKind::Bound(..)
+                | OpKind::AsyncCopy { .. }
+                | OpKind::CommitGroup
+                | OpKind::WaitGroup(_)
                 | OpKind::Barrier
                 | OpKind::Assert(..)
                 | OpKind::Assume(_)

@@ -184,6 +184,9 @@ pub(crate) const fn not_arithmetic(kind: &OpKind) -> &'static str {
         OpKind::Allocate(_)
         | OpKind::SharedStore(..)
         | OpKind::SharedLoad(_)
+        | OpKind::AsyncCopy { .. }
+        | OpKind::CommitGroup
+        | OpKind::WaitGroup(_)
         | OpKind::SharedGather(_)
         | OpKind::SharedScatter(..)
         | OpKind::SharedAtomic { .. }

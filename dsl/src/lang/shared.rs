@@ -158,7 +158,7 @@ impl Shared {
     }
 
     #[track_caller]
-    const fn same_shape(&self, trace: &mut Trace<'_>, op: &str, layout: &Layout) {
+    pub(super) const fn same_shape(&self, trace: &mut Trace<'_>, op: &str, layout: &Layout) {
         let own = self.memory.layout.shape();
         if !own.equals(&layout.shape()) && !trace.failed() {
             let text = text(op).push("the tile is ").shape(&layout.shape());

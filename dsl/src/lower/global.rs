@@ -167,7 +167,7 @@ impl Lowering<'_> {
         Num::Reg(self.cvt(Type::U16, Type::U32, None, Class::B16, reg))
     }
 
-    fn unpacked(&mut self, dtype: DType, elements: usize, regs: &[Reg]) -> Vec<Num> {
+    pub(super) fn unpacked(&mut self, dtype: DType, elements: usize, regs: &[Reg]) -> Vec<Num> {
         if dtype == DType::Bool {
             let bytes = self.unpacked(DType::U8, elements, regs);
             return bytes.into_iter().map(|byte| self.cast(DType::U8, DType::Bool, byte)).collect();

@@ -10,6 +10,7 @@
 mod access;
 mod apply;
 mod assembly;
+mod async_copy;
 mod atomic;
 mod axis;
 mod bytes;
@@ -23,6 +24,7 @@ mod histogram;
 mod holders;
 mod indexed;
 mod lanes;
+pub(crate) mod ldmatrix;
 mod linear;
 mod math;
 mod message;
@@ -110,6 +112,28 @@ pub enum LowerError {
         sm: u32,
         /// Its version of PTX.
         isa: (u32, u32),
+    },
+    /// It copies asynchronously, which the target can't.
+    #[error("{at}: an asynchronous copy needs sm_80 or later; the target is sm_{sm}; load the tile and store it there")]
+    AsyncCopy {
+        /// The author's line.
+        at: String,
+        /// The target.
+        sm: u32,
+    },
+    /// It copies asynchronously what isn't known to lie side by side.
+    #[error(
+        "{at}: async_copy: 4, 8 or 16 bytes are copied at once, but a thread's elements of {dtype} ({bytes} bytes each) are not \
+         known to lie side by side in global memory at a multiple of that, under one mask; promise it with `multiple_of`, \
+         `max_contiguous` or `max_constancy`, or load the tile and store it"
+    )]
+    AsyncCopyWidth {
+        /// The author's line.
+        at: String,
+        /// The element type.
+        dtype: &'static str,
+        /// Its bytes.
+        bytes: u32,
     },
     /// An inline assembly that can't be read.
     #[error("{at}: inline assembly: {error}")]
@@ -294,6 +318,9 @@ impl<'f> Lowering<'f> {
             OpKind::Histogram(a) => self.histogram(a, &ty),
             OpKind::Bound(index, extent) => self.bound(index, extent),
             OpKind::Barrier => self.barrier(),
+            OpKind::AsyncCopy { memory, pointer, mask } => self.async_copy(&memory, pointer, mask, op.at)?,
+            OpKind::CommitGroup => self.commit_group(op.at)?,
+            OpKind::WaitGroup(groups) => self.wait_group(groups, op.at)?,
             OpKind::Mma(a, b, c) => self.mma(a, b, c, &ty)?,
             OpKind::Dot(a, b, c) => self.dot(a, b, c, &ty),
             OpKind::Asm(asm) => self.assembly(&asm, &ty, op.at)?,

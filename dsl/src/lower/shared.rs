@@ -26,6 +26,14 @@ pub(super) struct Window {
     pub start: Num,
 }
 
+impl Window {
+    /// What a bit of the thread's number moves an address by, in bytes without gaps, that moves by this basis in the tile.
+    /// The view's own constant belongs to the registers' part.
+    pub fn move_by(&self, basis: u32) -> u32 {
+        (self.layout.linear_offset(basis) ^ self.layout.constant()) * self.dtype.bytes()
+    }
+}
+
 /// Where an allocation starts if others end at `end`, and where it ends itself; in bytes.
 pub(super) fn placed(memory: &Memory, end: u32) -> (u32, u32) {
     let start = end.next_multiple_of(memory.layout.alignment());
@@ -59,7 +67,8 @@ impl Lowering<'_> {
     pub(super) fn shared_load(&mut self, memory: &Memory, ty: &TileType) {
         let tile = ty.layout.expect("typing gives a loaded tile a layout");
         let window = self.window(memory);
-        let held = self.load_from(&window, &tile);
+        let held = self.load_matrices(memory, &window, &tile);
+        let held = held.unwrap_or_else(|| self.load_from(&window, &tile));
         self.define(held);
     }
 
@@ -101,18 +110,29 @@ impl Lowering<'_> {
         mask: Num,
         widest: u32,
     ) -> Vec<Place> {
-        let (layout, bytes) = (window.layout, window.dtype.bytes());
-        // The view's own constant belongs to the registers' part.
-        let map = ThreadMap::new(tile, |element| (layout.linear_offset(element) ^ layout.constant()) * bytes);
+        let map = ThreadMap::new(tile, |basis| window.move_by(basis));
         registers
             .map(|r| {
-                let own = self.linear(&map, layout.linear_offset(tile.apply(r, 0, 0)) * bytes);
-                let own = self.with_gaps(&layout, bytes, own);
-                let address = self.integer(BinaryOp::Add, DType::U32, window.start, own);
-                let place = self.place(r, address, Class::B32, mask);
+                let place = self.shared_place(window, &map, r, tile.apply(r, 0, 0), mask);
                 Place { divisor: place.divisor.min(widest), ..place }
             })
             .collect()
+    }
+
+    /// Where a register's element lies, given what the thread's number moves it by.
+    pub(super) fn shared_place(
+        &mut self,
+        window: &Window,
+        map: &ThreadMap,
+        register: usize,
+        element: u32,
+        mask: Num,
+    ) -> Place {
+        let (layout, bytes) = (window.layout, window.dtype.bytes());
+        let own = self.linear(map, layout.linear_offset(element) * bytes);
+        let own = self.with_gaps(&layout, bytes, own);
+        let address = self.integer(BinaryOp::Add, DType::U32, window.start, own);
+        self.place(register, address, Class::B32, mask)
     }
 
     /// An offset in bytes with the gaps before it. The register and the constant of a linear map's value have no bit in

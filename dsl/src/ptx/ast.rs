@@ -609,6 +609,35 @@ pub enum Op {
         /// Destination.
         dst: Reg,
     },
+    /// `ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {..}, [address]`: matrices of eight rows of 16 bytes.
+    LdMatrix {
+        /// Whether each matrix is transposed.
+        transposed: bool,
+        /// A register for each matrix: 1, 2 or 4.
+        dst: Vec<Reg>,
+        /// Where a row lies that the lane gives.
+        address: Address,
+    },
+    /// `cp.async.ca.shared.global [to], [from], bytes{, read}`: a copy that goes on while others do.
+    CpAsync {
+        /// Whether it leaves out the first-level cache, `.cg`.
+        global: bool,
+        /// 4, 8 or 16.
+        bytes: u32,
+        /// Where to, in shared memory.
+        to: Address,
+        /// Where from, in global memory.
+        from: Address,
+        /// How many bytes are read, where not all; the rest is zero.
+        read: Option<Operand>,
+    },
+    /// `cp.async.commit_group`: the thread's copies so far are a group.
+    CpAsyncCommit,
+    /// `cp.async.wait_group n`: all but the thread's last n groups are done.
+    CpAsyncWait {
+        /// Groups that may be under way.
+        groups: u32,
+    },
     /// `mma.sync.aligned.shape.alayout.blayout.d.a.b.c d, a, b, c`
     Mma {
         /// Shape, such as `m8n8k4`.

@@ -1071,6 +1071,8 @@ impl Parser {
             "vote" => self.vote(code),
             "activemask" => self.active_mask(code),
             "mma" => self.mma(code),
+            "ldmatrix" => self.ldmatrix(code),
+            "cp" => self.copy(code),
             _ => self.alu(code),
         }
     }
@@ -1464,6 +1466,56 @@ impl Parser {
         code.need_part("b32")?;
         code.finish()?;
         Ok(Op::ActiveMask { dst: self.register()? })
+    }
+
+    fn ldmatrix(&mut self, code: &mut Opcode) -> Result<Op> {
+        const COUNTS: [(usize, &str); 3] = [(1, "x1"), (2, "x2"), (4, "x4")];
+        for part in ["sync", "aligned", "m8n8"] {
+            code.need_part(part)?;
+        }
+        let count = code.need(&COUNTS, "`.x1`, `.x2` or `.x4`")?;
+        let transposed = code.eat("trans");
+        if !code.eat("shared::cta") {
+            code.need_part("shared")?;
+        }
+        code.need_part("b16")?;
+        code.finish()?;
+        let dst = self.vector(count, Self::register)?;
+        self.need(',')?;
+        Ok(Op::LdMatrix { transposed, dst, address: self.address()? })
+    }
+
+    /// `cp.async`, its groups, and waiting for them.
+    fn copy(&mut self, code: &mut Opcode) -> Result<Op> {
+        const CACHES: [(bool, &str); 2] = [(true, "cg"), (false, "ca")];
+        code.need_part("async")?;
+        if code.eat("commit_group") {
+            return code.finish().map(|()| Op::CpAsyncCommit);
+        }
+        if code.eat("wait_all") {
+            return code.finish().map(|()| Op::CpAsyncWait { groups: 0 });
+        }
+        if code.eat("wait_group") {
+            code.finish()?;
+            return Ok(Op::CpAsyncWait { groups: self.number("a number of groups")? });
+        }
+        let global = code.need(&CACHES, "`.ca` or `.cg`")?;
+        if !code.eat("shared::cta") {
+            code.need_part("shared")?;
+        }
+        code.need_part("global")?;
+        code.finish()?;
+        let to = self.address()?;
+        self.need(',')?;
+        let from = self.address()?;
+        self.need(',')?;
+        let (place, allowed) = (self.place(), if global { "16 bytes" } else { "4, 8 or 16 bytes" });
+        let bytes = self.number(allowed)?;
+        if !matches!((global, bytes), (false, 4 | 8) | (_, 16)) {
+            return Err(place.error(format!("`{bytes}`"), allowed));
+        }
+        let read = if self.is(',') { Some(self.next_operand()?) } else { None };
+        Ok(Op::CpAsync { global, bytes, to, from, read })
     }
 
     fn mma(&mut self, code: &mut Opcode) -> Result<Op> {

@@ -355,6 +355,13 @@ fn opcode(op: &Op) -> String {
         Op::Shfl { mode, .. } => dotted(["shfl.sync", spell(&SHUFFLES, *mode), "b32"]),
         Op::Vote { mode, .. } => vote(*mode),
         Op::ActiveMask { .. } => "activemask.b32".into(),
+        Op::LdMatrix { transposed, dst, .. } => {
+            let count = format!("x{}", dst.len());
+            dotted(["ldmatrix.sync.aligned.m8n8", &count, flag(*transposed, "trans"), "shared.b16"])
+        }
+        Op::CpAsync { global, .. } => dotted(["cp.async", if *global { "cg" } else { "ca" }, "shared.global"]),
+        Op::CpAsyncCommit => "cp.async.commit_group".into(),
+        Op::CpAsyncWait { .. } => "cp.async.wait_group".into(),
         Op::Mma { shape, a_row, b_row, types, .. } => mma(shape, [*a_row, *b_row], types),
     }
 }
@@ -397,7 +404,12 @@ fn operands(op: &Op) -> Vec<String> {
             dst.iter().map(reg).chain([place(address)]).chain(args.iter().map(operand)).collect()
         }
         Op::Bra { target, .. } => vec![label_name(*target)],
-        Op::Call { .. } | Op::Ret | Op::Trap | Op::Fence { .. } => Vec::new(),
+        Op::Call { .. } | Op::Ret | Op::Trap | Op::Fence { .. } | Op::CpAsyncCommit => Vec::new(),
+        Op::LdMatrix { dst, address, .. } => vec![list(dst, reg), place(address)],
+        Op::CpAsync { bytes, to, from, read, .. } => {
+            [place(to), place(from), bytes.to_string()].into_iter().chain(read.iter().map(operand)).collect()
+        }
+        Op::CpAsyncWait { groups } => vec![groups.to_string()],
         Op::Bar { id, threads } => [*id].iter().chain(threads).map(u32::to_string).collect(),
         Op::WarpSync { mask } => vec![operand(mask)],
         Op::Shfl { dst, in_range, src, lane, clamp, mask, .. } => {
@@ -616,6 +628,34 @@ pub(super) mod tests {
         [moves(), arithmetic(), memory(), warp(), control()].concat()
     }
 
+    /// Instructions that came after sm_70.
+    pub(in super::super) fn newer() -> Vec<Op> {
+        let shared = |offset| Address { base: x(3), offset };
+        let copy = |global, bytes, read| Op::CpAsync { global, bytes, to: shared(16), from: at(-8), read };
+        let product = |shape: &str, halves, a, b| Op::Mma {
+            shape: shape.into(),
+            a_row: true,
+            b_row: false,
+            types: [Type::F32, halves, halves, Type::F32],
+            d: f32s(0..4),
+            a: b32s(0..a),
+            b: b32s(0..b),
+            c: f32s(0..4).into_iter().map(Operand::Reg).collect(),
+        };
+        vec![
+            Op::LdMatrix { transposed: false, dst: b32s(0..1), address: shared(0) },
+            Op::LdMatrix { transposed: true, dst: b32s(0..2), address: shared(32) },
+            Op::LdMatrix { transposed: true, dst: b32s(0..4), address: shared(0) },
+            copy(true, 16, None),
+            copy(false, 4, Some(Operand::Int(0))),
+            copy(false, 8, Some(x(2))),
+            Op::CpAsyncCommit,
+            Op::CpAsyncWait { groups: 1 },
+            product("m16n8k8", Type::F16, 2, 1),
+            product("m16n8k16", Type::BF16, 4, 2),
+        ]
+    }
+
     fn entry(name: &str, ops: Vec<Op>) -> Entry {
         let param = |name: &str, ty| Param { name: name.into(), ty };
         let plain = ops.into_iter().map(|op| Statement::Instruction { guard: None, op });
@@ -715,7 +755,7 @@ pub(super) mod tests {
 
     #[test]
     fn prints_instructions() {
-        let lines: Vec<_> = ops().into_iter().map(text_of).collect();
+        let lines: Vec<_> = ops().into_iter().chain(newer()).map(text_of).collect();
         for expected in [
             "mov.b32 %r0, {%h0, %h1};",
             "mov.b32 {%h0, _}, %r0;",
@@ -737,6 +777,12 @@ pub(super) mod tests {
             "shfl.sync.idx.b32 %r0|%p1, %r1, 1, 31, -1;",
             "vote.sync.ballot.b32 %r0, !%p0, -1;",
             "bar.sync 1, 64;",
+            "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r0}, [%r3];",
+            "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r0, %r1}, [%r3+32];",
+            "cp.async.cg.shared.global [%r3+16], [%rd1+-8], 16;",
+            "cp.async.ca.shared.global [%r3+16], [%rd1+-8], 8, %r2;",
+            "cp.async.wait_group 1;",
+            "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, {%r0, %r1}, {%r0}, {%f0, %f1, %f2, %f3};",
         ] {
             assert!(lines.iter().any(|line| line == expected), "{expected} isn't in {lines:#?}");
         }

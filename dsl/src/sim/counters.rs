@@ -40,7 +40,7 @@ pub struct Counters {
     pub special: u64,
     /// Shuffles and votes.
     pub shuffle: u64,
-    /// Loads from global memory.
+    /// Loads from global memory, asynchronous copies too.
     pub global_load: u64,
     /// Stores to global memory, and atomics on it.
     pub global_store: u64,

@@ -9,8 +9,8 @@ use super::counters::Group;
 use super::known::prune;
 use super::memory::{GlobalMemory, LOCAL_WINDOW, SHARED_WINDOW};
 use super::program::{
-    Access, AluStep, AtomStep, Claim, Condition, CvtStep, Instruction, Kind, MmaStep, Place, Program, RowsStep,
-    SetpStep, ShuffleStep, Slot, VoteResult, wide_type,
+    Access, AluStep, AtomStep, Claim, Condition, CopyStep, CvtStep, Instruction, Kind, MmaStep, Place, Program,
+    RowsStep, SetpStep, ShuffleStep, Slot, VoteResult, wide_type,
 };
 use super::report::{SimError, type_bytes};
 use crate::ptx::{
@@ -296,6 +296,20 @@ impl<'m> Decoder<'m> {
                 Kind::Vote { mode: *mode, dst: result, src, members }
             }
             Op::Mma { .. } => self.mma(op)?,
+            Op::LdMatrix { transposed, dst, address } => {
+                let slots: Vec<Slot> = dst.iter().map(|&reg| self.register(reg, false)).collect::<Result<_>>()?;
+                let access = Access { vector: 4, ..self.words_of(Space::Shared, slots.into(), address)? };
+                Kind::LoadMatrix { access, transposed: *transposed }
+            }
+            Op::CpAsync { bytes, to, from, read, .. } => {
+                let vector = bytes / 4;
+                let to = Access { vector, ..self.words_of(Space::Shared, Box::default(), to)? };
+                let from = Access { vector, ..self.words_of(Space::Global, Box::default(), from)? };
+                let read = read.as_ref().map(|read| self.operand(read, false)).transpose()?;
+                Kind::Copy(Box::new(CopyStep { to, from, read }))
+            }
+            Op::CpAsyncCommit => Kind::CopyCommit,
+            Op::CpAsyncWait { groups } => Kind::CopyWait { groups: *groups },
             _ => unsupported("this instruction"),
         })
     }
@@ -315,12 +329,22 @@ impl<'m> Decoder<'m> {
         if !matches!(vector, 1 | 2 | 4) {
             return Err(self.operand_count());
         }
+        let place = self.place(space, address)?;
+        Ok(Ok(Access { space, ty, vector, slots, place }))
+    }
+
+    fn place(&mut self, space: Space, address: &Address) -> Result<Place> {
         let wide = match &address.base {
             Operand::Reg(reg) => wide_class(reg.class),
             _ => space != Space::Shared,
         };
-        let place = Place { base: self.operand(&address.base, wide)?, offset: address.offset };
-        Ok(Ok(Access { space, ty, vector, slots, place }))
+        Ok(Place { base: self.operand(&address.base, wide)?, offset: address.offset })
+    }
+
+    /// An access of whole words, each slot one.
+    fn words_of(&mut self, space: Space, slots: Box<[Slot]>, address: &Address) -> Result<Access> {
+        let place = self.place(space, address)?;
+        Ok(Access { space, ty: Type::B32, vector: slots.len() as u32, slots, place })
     }
 
     /// What the driver brings.
@@ -596,12 +620,17 @@ fn registers(op: &Op) -> (Vec<Reg>, Vec<Reg>) {
             (reads, vec![*dst])
         }
         Op::ActiveMask { dst } => (Vec::new(), vec![*dst]),
+        Op::LdMatrix { dst, address, .. } => (of(&[&address.base]), dst.clone()),
+        Op::CpAsync { to, from, read, .. } => {
+            (of(&[&to.base, &from.base].into_iter().chain(read).collect::<Vec<_>>()), Vec::new())
+        }
         Op::Mma { d, a, b, c, .. } => {
             let mut reads = of(&c.iter().collect::<Vec<_>>());
             reads.extend(a.iter().chain(b));
             (reads, d.clone())
         }
         Op::Bra { .. } | Op::Ret | Op::Trap | Op::Bar { .. } | Op::Fence { .. } => (Vec::new(), Vec::new()),
+        Op::CpAsyncCommit | Op::CpAsyncWait { .. } => (Vec::new(), Vec::new()),
     }
 }
 
@@ -621,8 +650,8 @@ fn group_of(op: &Op) -> Group {
         }
         Op::Pack { .. } | Op::Unpack { .. } => Group::Integer,
         Op::Cvt { .. } => Group::Conversion,
-        Op::Ld { space: Space::Shared, .. } => Group::SharedLoad,
-        Op::Ld { space: Space::Global | Space::Generic, .. } => Group::GlobalLoad,
+        Op::Ld { space: Space::Shared, .. } | Op::LdMatrix { .. } => Group::SharedLoad,
+        Op::Ld { space: Space::Global | Space::Generic, .. } | Op::CpAsync { .. } => Group::GlobalLoad,
         Op::St { space: Space::Shared, .. } | Op::Atom { space: Space::Shared, .. } => Group::SharedStore,
         Op::St { .. } | Op::Atom { .. } => Group::GlobalStore,
         Op::Bra { .. } | Op::Ret | Op::Trap => Group::Branch,

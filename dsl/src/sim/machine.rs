@@ -243,6 +243,13 @@ impl<'a> Block<'a> {
         let address = u64::from(address);
         match conflict {
             Conflict::Unwritten => FaultKind::SharedUnwritten { address, bytes },
+            Conflict::Coming => {
+                let mut bringing = (0..bytes).filter_map(|byte| self.shared.copies.bringing(address as u32 + byte));
+                let copy = bringing
+                    .next()
+                    .map_or_else(|| own(None), |who| access(Direction::Write, who.warp, Some(who.lane), who.at));
+                FaultKind::SharedComing { address, bytes, direction, copy }
+            }
             Conflict::Race { warp: other, at, wrote } => {
                 let direction = if wrote { Direction::Write } else { Direction::Read };
                 FaultKind::SharedRace { address, first: access(direction, other, None, at), second: own(None) }

@@ -12,6 +12,7 @@
 //! global memory, and races that need another order of a warp's own instructions, go unseen.
 
 mod backend;
+mod copies;
 mod counters;
 mod decode;
 mod known;

@@ -128,6 +128,16 @@ pub(super) enum Kind {
     },
     Mma(Box<MmaStep>),
     MmaRows(Box<RowsStep>),
+    /// A load of matrices: the access is of a row of 16 bytes, a slot for each matrix.
+    LoadMatrix {
+        access: Access,
+        transposed: bool,
+    },
+    Copy(Box<CopyStep>),
+    CopyCommit,
+    CopyWait {
+        groups: u32,
+    },
     /// Nothing, but for a check.
     Promise(Claim),
     /// An error, but only when it is reached.
@@ -190,6 +200,15 @@ pub(super) struct Access {
     pub(super) vector: u32,
     pub(super) slots: Box<[Slot]>,
     pub(super) place: Place,
+}
+
+/// An asynchronous copy, of words.
+#[derive(Clone, Debug)]
+pub(super) struct CopyStep {
+    pub(super) to: Access,
+    pub(super) from: Access,
+    /// How many bytes are read; all where absent.
+    pub(super) read: Option<Slot>,
 }
 
 /// An atomic; the slots of its access are its operands, at least one.

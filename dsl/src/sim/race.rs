@@ -10,6 +10,8 @@
 //! whether it was written at all: reading it before is an error too. For example after warps 0 and 3 read a byte its
 //! `readers` is warp 0, its `others` warp 3, and a write by either of them is a race with the other.
 
+use super::copies::{AsyncCopies, AsyncCopy};
+
 /// A warp and the place of its instruction; 0 is nobody.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Who(u32);
@@ -53,8 +55,10 @@ struct Record {
     /// The last instruction that wrote, by its number in the run.
     stamp: u32,
     lane: u8,
-    /// Bytes that have been written at all, a bit each.
+    /// Bytes that have been written at all, a bit each. What a copy is bringing counts as not written.
     written: u8,
+    /// Whether a copy is bringing the word.
+    coming: bool,
     /// For each byte the last write, or the first warp's atomic.
     writers: [Who; 4],
     /// For each byte a read.
@@ -67,6 +71,9 @@ impl Record {
     /// What a read ran into.
     #[cold]
     fn wrong_read(&self, selected: u8, own: Who) -> Conflict {
+        if self.coming {
+            return Conflict::Coming;
+        }
         if self.written & selected != selected {
             return Conflict::Unwritten;
         }
@@ -81,6 +88,9 @@ impl Record {
     /// What a write ran into.
     #[cold]
     fn wrong_write(&self, selected: u8, own: Who) -> Conflict {
+        if self.coming {
+            return Conflict::Coming;
+        }
         let mut bytes = (0..4).filter(|byte| selected >> byte & 1 == 1);
         let race = bytes.find_map(|byte| {
             let readers = [(self.readers[byte], false), (self.others[byte], false)];
@@ -96,6 +106,8 @@ impl Record {
 pub(super) enum Conflict {
     /// The byte was never written.
     Unwritten,
+    /// An asynchronous copy may still be bringing it.
+    Coming,
     /// Another warp touched it: its number, the place of its instruction, and whether it wrote.
     Race { warp: u32, at: u32, wrote: bool },
     /// Another lane of the same instruction writes another value to it.
@@ -118,12 +130,19 @@ pub(super) struct SharedMemory {
     records: Vec<Record>,
     pub(super) bytes: u32,
     epoch: u32,
+    pub(super) copies: AsyncCopies,
 }
 
 impl SharedMemory {
     pub(super) fn new(bytes: u32) -> Self {
         let words = bytes.div_ceil(4) as usize;
-        SharedMemory { words: vec![0; words], records: vec![Record::default(); words], bytes, epoch: 1 }
+        SharedMemory {
+            words: vec![0; words],
+            records: vec![Record::default(); words],
+            bytes,
+            epoch: 1,
+            copies: AsyncCopies::default(),
+        }
     }
 
     /// A barrier of the whole block: what came before is ordered against what follows.
@@ -203,13 +222,36 @@ impl SharedMemory {
         Ok(old)
     }
 
+    /// Begins an asynchronous copy; in front of a conflict the word that has it.
+    pub(super) fn begin_copy(&mut self, copy: AsyncCopy) -> Result<(), (usize, Conflict)> {
+        let first = (copy.address / 4) as usize;
+        for i in 0..copy.count as usize {
+            let old = self.words[first + i];
+            self.write_word(first + i, 0b1111, old, copy.who).map_err(|conflict| (i, conflict))?;
+            let record = &mut self.records[first + i];
+            (record.written, record.coming) = (0, true);
+        }
+        self.copies.begin(copy);
+        Ok(())
+    }
+
+    /// Ends an asynchronous copy that was waited for.
+    pub(super) fn end_copy(&mut self, copy: AsyncCopy) -> Result<(), (usize, Conflict)> {
+        let first = (copy.address / 4) as usize;
+        for (i, word) in copy.words[..copy.count as usize].iter().enumerate() {
+            self.records[first + i].coming = false;
+            self.write_word(first + i, 0b1111, *word, copy.who).map_err(|conflict| (i, conflict))?;
+        }
+        Ok(())
+    }
+
     #[inline(always)]
     fn record(&mut self, word: usize) -> &mut Record {
         let epoch = self.epoch;
         let record = &mut self.records[word];
         if record.epoch != epoch {
-            let written = record.written;
-            *record = Record { epoch, written, ..Record::default() };
+            let (written, coming) = (record.written, record.coming);
+            *record = Record { epoch, written, coming, ..Record::default() };
         }
         record
     }
@@ -242,7 +284,7 @@ impl SharedMemory {
         let old = self.words[word];
         let record = self.record(word);
         let again = record.stamp == who.stamp && record.lane != who.lane as u8;
-        let (mut wrong, mut mask) = (false, 0);
+        let (mut wrong, mut mask) = (record.coming, 0);
         for byte in 0..4 {
             let on = selected >> byte & 1 == 1;
             let (writer, bits) = (record.writers[byte], 0xff << (byte * 8));
@@ -268,7 +310,7 @@ impl SharedMemory {
         let atomic = Who(own.0 | ATOMIC);
         let record = self.record(word);
         if record.written & selected != selected {
-            return Err(Conflict::Unwritten);
+            return Err(record.wrong_read(selected, own));
         }
         for byte in (0..4).filter(|byte| selected >> byte & 1 == 1) {
             let writer = record.writers[byte];

@@ -243,6 +243,17 @@ pub enum FaultKind {
         /// The access that found the race.
         second: RaceAccess,
     },
+    /// An access of shared memory that an asynchronous copy may still be bringing.
+    SharedComing {
+        /// The address.
+        address: u64,
+        /// Bytes accessed.
+        bytes: u32,
+        /// Read or write.
+        direction: Direction,
+        /// The copy.
+        copy: RaceAccess,
+    },
     /// A barrier that some threads of the warp don't reach.
     DivergentBarrier {
         /// Threads of the warp that are there, a bit each.
@@ -355,9 +366,10 @@ impl fmt::Display for FaultKind {
             | FaultKind::ReadOnly { .. }
             | FaultKind::Misaligned { .. }
             | FaultKind::Null { .. } => self.global(f),
-            FaultKind::SharedOutOfBounds { .. } | FaultKind::SharedUnwritten { .. } | FaultKind::SharedRace { .. } => {
-                self.shared(f)
-            }
+            FaultKind::SharedOutOfBounds { .. }
+            | FaultKind::SharedUnwritten { .. }
+            | FaultKind::SharedRace { .. }
+            | FaultKind::SharedComing { .. } => self.shared(f),
             _ => self.control(f),
         }
     }
@@ -400,6 +412,11 @@ impl FaultKind {
             FaultKind::SharedUnwritten { address, bytes } => write!(
                 f,
                 "reads {bytes} bytes of shared memory at {address:#x}, which no thread of the block has written"
+            ),
+            FaultKind::SharedComing { address, bytes, direction, copy } => write!(
+                f,
+                "{direction} {bytes} bytes of shared memory at {address:#x}, which a copy may still be bringing: {copy}; \
+                 every thread waits for its group first, then the block at a barrier"
             ),
             FaultKind::SharedRace { address, first, second } => write!(
                 f,

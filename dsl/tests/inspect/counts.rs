@@ -55,7 +55,7 @@ fn instructions_and_wavefronts_are_those_of_a_run() {
 
 #[test]
 fn what_the_algebra_says_of_each_access_is_what_its_line_became() {
-    let (program, contents) = (program(), Contents::of(&record(MIXED.kernel()).unwrap()));
+    let (program, contents) = (program(), Contents::of(&record(MIXED.kernel()).unwrap(), simulator().target()));
     let (all, warps) = (emitted(&program).unwrap(), program.threads() / 32);
     let mut seen = 0;
     for step in &contents.steps {
@@ -73,7 +73,7 @@ fn what_the_algebra_says_of_each_access_is_what_its_line_became() {
 
 #[test]
 fn conversions_cost_what_their_plans_say() {
-    let (program, contents) = (program(), Contents::of(&record(MIXED.kernel()).unwrap()));
+    let (program, contents) = (program(), Contents::of(&record(MIXED.kernel()).unwrap(), simulator().target()));
     let all = emitted(&program).unwrap();
     let plans: Vec<_> = contents
         .steps

@@ -154,7 +154,7 @@ fn sum(ty: Type, a: u64, b: u64) -> u64 {
 }
 
 /// An access under way: which memory it is to, and each lane's address there.
-struct Way {
+pub(super) struct Way {
     shared: bool,
     direction: Direction,
     addresses: Lanes64,
@@ -165,7 +165,7 @@ struct Way {
 }
 
 impl Way {
-    fn new(warp: &Warp, step: &Access, direction: Direction, mask: u32) -> Result<Self, Stop> {
+    pub(super) fn new(warp: &Warp, step: &Access, direction: Direction, mask: u32) -> Result<Self, Stop> {
         let offset = step.place.offset as u64;
         let mut addresses = if step.place.base.wide() {
             warp.long(step.place.base).map(|base| base.wrapping_add(offset))
@@ -188,7 +188,7 @@ impl Way {
     }
 
     /// Whether every lane's address is aligned and inside of memory that allows the access.
-    fn check(&self, block: &Block<'_>, mask: u32) -> Result<(), Stop> {
+    pub(super) fn check(&self, block: &Block<'_>, mask: u32) -> Result<(), Stop> {
         let (width, direction) = (u64::from(self.width), self.direction);
         let memory = block.launch.memory;
         let size = u64::from(block.shared.bytes);
@@ -220,20 +220,25 @@ impl Way {
         Ok(())
     }
 
+    /// Where a lane's access to shared memory begins, and who makes it.
+    pub(super) fn shared_place(&self, block: &Block<'_>, warp: &Warp, lane: usize) -> (u32, Accessor) {
+        (self.addresses[lane] as u32, self.accessor(block, warp, lane))
+    }
+
     #[inline(always)]
     fn accessor(&self, block: &Block<'_>, warp: &Warp, lane: usize) -> Accessor {
         Accessor { warp: warp.index, lane: lane as u32, at: warp.pc - 1, stamp: block.stamp }
     }
 
     #[cold]
-    fn conflict(&self, block: &Block<'_>, warp: &Warp, conflict: Conflict, i: usize, lane: usize) -> Stop {
+    pub(super) fn conflict(&self, block: &Block<'_>, warp: &Warp, conflict: Conflict, i: usize, lane: usize) -> Stop {
         let at = self.addresses[lane] as u32 + i as u32 * self.bytes;
         Stop::new(lane as u32, block.shared_fault(conflict, at, self.bytes, warp, lane as u32, self.direction))
     }
 
     /// Reads element `i` of every lane and hands it on.
     #[inline(always)]
-    fn read<const BYTES: u32>(
+    pub(super) fn read<const BYTES: u32>(
         &self,
         block: &mut Block<'_>,
         warp: &Warp,
@@ -289,7 +294,7 @@ impl Way {
     }
 
     /// Counts what the access costs.
-    fn count(&self, block: &mut Block<'_>, warp: &Warp, mask: u32) {
+    pub(super) fn count(&self, block: &mut Block<'_>, warp: &Warp, mask: u32) {
         if self.shared {
             let active = std::array::from_fn(|lane| (mask >> lane & 1 == 1).then_some(self.addresses[lane] as u32));
             block.counters.shared_wavefronts += block.patterns.wavefronts(warp.pc as usize - 1, &active, self.width);

@@ -4,8 +4,10 @@ mod alu;
 mod bits;
 mod control;
 mod convert;
+mod copy;
 mod float;
 mod local;
+mod matrix;
 mod memory;
 mod mma;
 mod mma_rows;
@@ -58,6 +60,10 @@ pub(super) fn step(block: &mut Block<'_>, warp: &mut Warp, instruction: &Instruc
         Kind::ActiveMask { dst } => warp.set_word(*dst, mask, &[mask; 32]),
         Kind::Mma(step) => return mma::multiply(warp, step, mask),
         Kind::MmaRows(step) => return mma_rows::multiply(warp, step, mask),
+        Kind::LoadMatrix { access, transposed } => return matrix::load(block, warp, access, *transposed, mask),
+        Kind::Copy(step) => return copy::begin(block, warp, step, mask),
+        Kind::CopyCommit => return copy::commit(block, warp, mask),
+        Kind::CopyWait { groups } => return copy::wait(block, warp, *groups, mask),
         Kind::Promise(claim) => return promise::check(warp, claim, mask),
         Kind::Unsupported { what } => {
             return Err(Stop::new(mask.trailing_zeros(), FaultKind::Unsupported { what: what.clone() }));

@@ -134,8 +134,11 @@ fn converted(one: &Converted) -> String {
 
 fn accessed(one: &Accessed) -> String {
     let (access, verb) = (&one.access, if one.store { "store to" } else { "load of" });
+    let by = one.matrices.map_or("instructions".to_owned(), |load| {
+        format!("ldmatrix.x{}{}", load.matrices, if load.transposed { ".trans" } else { "" })
+    });
     format!(
-        "{verb} shared{}: {} instructions of {} {}, {} wavefronts a warp, {} at least",
+        "{verb} shared{}: {} {by} of {} {}, {} wavefronts a warp, {} at least",
         one.allocation,
         access.instructions,
         access.vector,
@@ -153,7 +156,7 @@ fn emitted_text(one: &Emitted) -> String {
     if one.bytes > 0 {
         text += &format!(" of {} bytes", one.bytes);
     }
-    if matches!(one.work, Work::SharedLoad | Work::SharedStore) {
+    if one.work.is_shared() {
         text += &match one.shared.unknown {
             0 => format!(", {} wavefronts a block, {} at least", one.shared.taken, one.shared.ideal),
             _ => ", wavefronts depend on data".to_owned(),

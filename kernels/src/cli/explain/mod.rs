@@ -46,7 +46,7 @@ impl Explain {
     /// Makes the kernel, and prints what it holds and does.
     pub fn run(&self) -> Result<(), CliError> {
         let made = self.kernel.make()?;
-        let (contents, emitted) = (Contents::of(&made.function), emitted(&made.program)?);
+        let (contents, emitted) = (Contents::of(&made.function, made.program.target()), emitted(&made.program)?);
         let explained = Explained { made, contents, emitted };
         match self.json {
             true => print_json(&Record::of(&explained)),

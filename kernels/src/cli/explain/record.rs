@@ -68,7 +68,11 @@ fn step(step: &Step) -> Value {
         }
         Step::Accessed(one) => {
             let access = &one.access;
-            let kind = if one.store { "shared_store" } else { "shared_load" };
+            let kind = match (one.store, one.matrices) {
+                (true, _) => "shared_store",
+                (_, None) => "shared_load",
+                (_, Some(_)) => "ldmatrix",
+            };
             let more = json!({
                 "kind": kind, "allocation": one.allocation, "dtype": one.dtype.name(), "layout": one.layout,
                 "vector": access.vector, "instructions": access.instructions, "wavefronts": access.wavefronts,
