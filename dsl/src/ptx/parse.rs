@@ -1607,7 +1607,7 @@ fn access(code: &mut Opcode) -> Result<Access> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::print::tests::{r, sample};
+    use super::super::print::tests::{newer, r, sample};
     use super::super::{print, register_name};
     use super::*;
 
@@ -1648,6 +1648,24 @@ mod tests {
     #[test]
     fn reads_what_it_prints() {
         round_trips(&sample());
+        let mut newer_than_volta = sample();
+        (newer_than_volta.version, newer_than_volta.target) = ((7, 0), 80);
+        let plain = newer().into_iter().map(|op| Statement::Instruction { guard: None, op });
+        newer_than_volta.entries[0].body = plain.collect();
+        round_trips(&newer_than_volta);
+    }
+
+    #[test]
+    fn copies_and_matrices_have_their_sizes() {
+        let fails = |line: &str, words: &str| {
+            let error = parse_body(line, REGISTERS).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        };
+        fails("cp.async.cg.shared.global [%r1], [%rd1], 8;", "16 bytes");
+        fails("cp.async.ca.shared.global [%r1], [%rd1], 2;", "4, 8 or 16 bytes");
+        fails("cp.async.ca.global.shared [%rd1], [%r1], 4;", "shared");
+        fails("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r1}, [%r1];", "2 elements");
+        fails("ldmatrix.sync.aligned.m8n8.x3.shared.b16 {%r1}, [%r1];", "`.x1`, `.x2` or `.x4`");
     }
 
     fn every_spelling() -> Vec<Op> {

@@ -1,0 +1,20 @@
+//! Turing's unit multiplies f16 only, also in the layouts of later chips.
+use quadpair::prelude::*;
+
+const UNIT: Mma = Mma::m16n8k16([4, 1]);
+
+#[kernel(grid = [1])]
+fn wrong(out: PtrMut<f32>) {
+    let a = zeros::<bf16>(UNIT.a([64, 16]));
+    let b = zeros::<bf16>(UNIT.b([16, 32]));
+    let c = zeros::<f32>(UNIT.accumulator([64, 32]));
+    let sums = mma(a, b, c).reduce_sum(1);
+    store(out + arange(sums.layout()), sums);
+}
+
+instances! {
+    #[target(sm_75)]
+    pub WRONG = Wrong {};
+}
+
+fn main() {}
