@@ -186,6 +186,7 @@ fn written(op: &Op) -> Vec<Reg> {
         | Op::Setp { dst, .. }
         | Op::Selp { dst, .. }
         | Op::Cvt { dst, .. }
+        | Op::CvtPair { dst, .. }
         | Op::Shfl { dst, .. } => vec![*dst],
         Op::Ld { dst, .. } | Op::LdMatrix { dst, .. } => dst.clone(),
         _ => Vec::new(),

@@ -20,6 +20,7 @@ pub(super) enum Pure {
     Setp { compare: Compare, ty: Type },
     Selp { ty: Type },
     Cvt { to: Type, from: Type, rounding: Option<Rounding> },
+    CvtPair { to: Type },
     Mov { ty: Type },
     Pack,
     UnpackLow,

@@ -287,10 +287,7 @@ impl<'f> Lowering<'f> {
             }
             OpKind::Select(c, a, b) => self.map(&ty, [c, a, b], |own, [p, x, y]| own.select(ty.dtype, p, x, y)),
             OpKind::Fma(a, b, c) => self.map(&ty, [a, b, c], |own, [x, y, z]| own.fma(ty.dtype, x, y, z)),
-            OpKind::Cast(a) => {
-                let from = self.function.type_of(a).dtype;
-                self.map(&ty, [a], |own, [x]| own.cast(from, ty.dtype, x));
-            }
+            OpKind::Cast(a) => self.cast_tile(a, &ty),
             OpKind::Bitcast(a) => {
                 let from = self.function.type_of(a).dtype;
                 self.map(&ty, [a], |own, [x]| own.bitcast(from, ty.dtype, x));

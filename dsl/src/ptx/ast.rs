@@ -485,6 +485,17 @@ pub enum Op {
         /// Source.
         src: Operand,
     },
+    /// `cvt.rn.f16x2.f32 dst, high, low`: two singles rounded to halves.
+    CvtPair {
+        /// `f16x2` or `bf16x2`.
+        to: Type,
+        /// Destination.
+        dst: Reg,
+        /// What goes to the upper half.
+        high: Operand,
+        /// What goes to the lower half.
+        low: Operand,
+    },
     /// `cvta.to.space.u64` or, with `to` false, `cvta.space.u64`.
     Cvta {
         /// Direction: to the space.

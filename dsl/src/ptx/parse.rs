@@ -1255,6 +1255,11 @@ impl Parser {
         let to = code.need(&TYPES, "a type")?;
         let from = code.ty()?;
         let dst = self.register()?;
+        let pair = matches!(to, Type::F16x2 | Type::BF16x2) && from == Type::F32;
+        if pair && (rounding, ftz, sat) == (Some(Rounding::Rn), false, false) {
+            let (high, low) = (self.next_operand()?, self.next_operand()?);
+            return Ok(Op::CvtPair { to, dst, high, low });
+        }
         Ok(Op::Cvt { rounding, ftz, sat, to, from, dst, src: self.next_operand()? })
     }
 

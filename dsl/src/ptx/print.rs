@@ -336,6 +336,7 @@ fn opcode(op: &Op) -> String {
         Op::Cvt { rounding, ftz, sat, to, from, .. } => {
             dotted(["cvt", round_name(rounding), flag(*ftz, "ftz"), flag(*sat, "sat"), ty_name(to), ty_name(from)])
         }
+        Op::CvtPair { to, .. } => dotted(["cvt.rn", ty_name(to), "f32"]),
         Op::Cvta { to, space, .. } => dotted(["cvta", flag(*to, "to"), spell(&SPACES, *space), "u64"]),
         Op::Ld { space, qualifiers, ty, dst, .. } => access("ld", *space, qualifiers, dst.len(), ty),
         Op::St { space, qualifiers, ty, src, .. } => access("st", *space, qualifiers, src.len(), ty),
@@ -387,6 +388,7 @@ fn mma(shape: &str, rows: [bool; 2], types: &[Type; 4]) -> String {
 fn operands(op: &Op) -> Vec<String> {
     match op {
         Op::Mov { dst, src, .. } | Op::Cvt { dst, src, .. } | Op::Cvta { dst, src, .. } => vec![reg(dst), operand(src)],
+        Op::CvtPair { dst, high, low, .. } => vec![reg(dst), operand(high), operand(low)],
         Op::Pack { dst, parts, .. } => vec![reg(dst), list(parts, operand)],
         Op::Unpack { parts, src, .. } => {
             let part = |part: &Option<Reg>| part.map_or("_".into(), register_name);
@@ -631,6 +633,7 @@ pub(super) mod tests {
     /// Instructions that came after sm_70.
     pub(in super::super) fn newer() -> Vec<Op> {
         let shared = |offset| Address { base: x(3), offset };
+        let single = |index| Operand::Reg(r(Class::F32, index));
         let copy = |global, bytes, read| Op::CpAsync { global, bytes, to: shared(16), from: at(-8), read };
         let product = |shape: &str, halves, a, b| Op::Mma {
             shape: shape.into(),
@@ -651,6 +654,7 @@ pub(super) mod tests {
             copy(false, 8, Some(x(2))),
             Op::CpAsyncCommit,
             Op::CpAsyncWait { groups: 1 },
+            Op::CvtPair { to: Type::BF16x2, dst: r(Class::B32, 0), high: single(1), low: single(2) },
             product("m16n8k8", Type::F16, 2, 1),
             product("m16n8k16", Type::BF16, 4, 2),
         ]
@@ -782,6 +786,7 @@ pub(super) mod tests {
             "cp.async.cg.shared.global [%r3+16], [%rd1+-8], 16;",
             "cp.async.ca.shared.global [%r3+16], [%rd1+-8], 8, %r2;",
             "cp.async.wait_group 1;",
+            "cvt.rn.bf16x2.f32 %r0, %f1, %f2;",
             "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, {%r0, %r1}, {%r0}, {%f0, %f1, %f2, %f3};",
         ] {
             assert!(lines.iter().any(|line| line == expected), "{expected} isn't in {lines:#?}");

@@ -173,6 +173,11 @@ impl<'m> Decoder<'m> {
                 let (to, from, rounding) = (*to, *from, *rounding);
                 Kind::Cvt(CvtStep { to, from, rounding, ftz: *ftz, sat: *sat, dst, src })
             }
+            Op::CvtPair { to, dst, high, low } => Kind::CvtPair {
+                bf16: *to == Type::BF16x2,
+                dst: self.register(*dst, false)?,
+                args: [self.operand(low, false)?, self.operand(high, false)?],
+            },
             Op::Cvta { to, space, dst, src } => self.address_conversion(*to, *space, *dst, src)?,
             _ => return self.effect(op),
         })
@@ -588,6 +593,7 @@ fn registers(op: &Op) -> (Vec<Reg>, Vec<Reg>) {
     }
     match op {
         Op::Mov { dst, src, .. } | Op::Cvt { dst, src, .. } | Op::Cvta { dst, src, .. } => (of(&[src]), vec![*dst]),
+        Op::CvtPair { dst, high, low, .. } => (of(&[high, low]), vec![*dst]),
         Op::Pack { dst, parts, .. } => (of(&parts.iter().collect::<Vec<_>>()), vec![*dst]),
         Op::Unpack { parts, src, .. } => (of(&[src]), parts.iter().flatten().copied().collect()),
         Op::Alu { dst, args, .. } => (of(&args.iter().collect::<Vec<_>>()), vec![*dst]),
@@ -649,7 +655,7 @@ fn group_of(op: &Op) -> Group {
             }
         }
         Op::Pack { .. } | Op::Unpack { .. } => Group::Integer,
-        Op::Cvt { .. } => Group::Conversion,
+        Op::Cvt { .. } | Op::CvtPair { .. } => Group::Conversion,
         Op::Ld { space: Space::Shared, .. } | Op::LdMatrix { .. } => Group::SharedLoad,
         Op::Ld { space: Space::Global | Space::Generic, .. } | Op::CpAsync { .. } => Group::GlobalLoad,
         Op::St { space: Space::Shared, .. } | Op::Atom { space: Space::Shared, .. } => Group::SharedStore,

@@ -86,6 +86,12 @@ pub(super) enum Kind {
         predicate: u32,
     },
     Cvt(CvtStep),
+    /// Two singles rounded to halves in one register, the first to the lower.
+    CvtPair {
+        bf16: bool,
+        dst: Slot,
+        args: [Slot; 2],
+    },
     LoadParam {
         dst: Slot,
         index: usize,

@@ -9,6 +9,7 @@
 //! | `constant` | floating-point constants in their types |
 //! | `narrow` | floats narrower than 32 bits, as `f32` and back |
 //! | `cast` | conversions between types |
+//! | `pairs` | two `f32` rounded to halves at once |
 //! | `bitcast` | the same bits as another type |
 //! | `address` | pointers moved by elements |
 
@@ -21,6 +22,7 @@ mod instruction;
 mod integer;
 mod narrow;
 mod operand;
+mod pairs;
 
 pub(in crate::lower) use self::constant::constant;
 use crate::element::DType;

@@ -1,6 +1,6 @@
 //! Narrow floats as `f32`, which is exact, and back, which rounds to nearest even.
 //!
-//! Only `f16` has instructions for it on every chip; the other types are done in integers. A narrow float's bits are the
+//! Only `f16` has instructions for it on every chip, `bf16` from sm_80 on; the other types are done in integers. A narrow float's bits are the
 //! upper bits of the same number's `f32` but for the exponent, whose bias differs, and for its subnormals.
 
 use crate::element::DType;
@@ -11,6 +11,7 @@ use crate::ptx::{Alu, Class, Compare, Reg, Rounding, Type};
 
 use super::constant;
 use super::constant::value_of_byte;
+use super::pairs;
 
 /// A float of 8 bits, as rounding sees it.
 struct Format {
@@ -109,6 +110,9 @@ impl Lowering<'_> {
         let wide = self.reg(num, Class::F32);
         match dtype {
             DType::F16 => Num::Reg(self.cvt(Type::F16, Type::F32, Some(Rounding::Rn), Class::B16, wide)),
+            DType::BF16 if self.target.sm >= pairs::FIRST_SM => {
+                Num::Reg(self.cvt(Type::BF16, Type::F32, Some(Rounding::Rn), Class::B16, wide))
+            }
             DType::BF16 => Num::Reg(self.rounded_to_bf16(wide)),
             DType::F8E4M3 => self.rounded_to_byte(&E4M3, wide),
             _ => self.rounded_to_byte(&E5M2, wide),

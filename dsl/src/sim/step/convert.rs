@@ -8,7 +8,7 @@ use half::slice::HalfFloatSliceExt;
 
 use super::round::{BF16, F16, F32, Format, integer, one_nan, single};
 use crate::ptx::{Rounding, Type};
-use crate::sim::program::{CvtStep, wide_type};
+use crate::sim::program::{CvtStep, Slot, wide_type};
 use crate::sim::report::type_bytes;
 use crate::sim::warp::{LANES, Lanes32, Warp, lanes};
 
@@ -29,6 +29,17 @@ pub(super) fn convert(warp: &mut Warp, step: &CvtStep, mask: u32) {
         result[lane] = write(step, read(step, source[lane]));
     }
     warp.set_bits(step.dst, mask, &result);
+}
+
+/// Two singles as halves in one register, to nearest.
+pub(super) fn pair(warp: &mut Warp, bf16: bool, dst: Slot, args: [Slot; 2], mask: u32) {
+    let rounded = |slot| match bf16 {
+        false => to_halves(warp.word(slot)),
+        true => each(warp.word(slot), |bits| BF16.round(F32.value(bits), Rounding::Rn)),
+    };
+    let [low, high] = args.map(rounded);
+    let value = std::array::from_fn(|lane| low[lane] | high[lane] << 16);
+    warp.set_word(dst, mask, &value);
 }
 
 /// Frequent conversions, for all lanes at once.

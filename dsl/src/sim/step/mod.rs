@@ -36,6 +36,7 @@ pub(super) fn step(block: &mut Block<'_>, warp: &mut Warp, instruction: &Instruc
         Kind::Setp(step) => alu::set_predicate(warp, step, mask),
         Kind::Selp { dst, args, predicate } => alu::select(warp, *dst, *args, *predicate, mask),
         Kind::Cvt(step) => convert::convert(warp, step, mask),
+        Kind::CvtPair { bf16, dst, args } => convert::pair(warp, *bf16, *dst, *args, mask),
         Kind::LoadParam { dst, index, offset } => memory::parameter(block, warp, *dst, *index, *offset, mask),
         Kind::Load(step) => return memory::load(block, warp, step, mask),
         Kind::Store(step) => return memory::store(block, warp, step, mask),
