@@ -76,7 +76,11 @@ impl Shared {
         let dtype = self.memory.dtype;
         let vector = banks::store(layout, &self.memory.layout, dtype.bits()).vector;
         if vector * (dtype.bytes() as usize) < 4 {
-            let text = text(op).push("a thread has ").number(vector).push(" element of ").push(dtype.name());
+            let text = text(op)
+                .push("a thread has ")
+                .number(vector)
+                .push(if vector == 1 { " element of " } else { " elements of " })
+                .push(dtype.name());
             let text =
                 text.push(" in one place of the shared memory, 4, 8 or 16 bytes are copied at once; take a layout ");
             trace

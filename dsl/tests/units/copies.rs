@@ -3,10 +3,10 @@
 use half::f16;
 use quadpair::lower::LowerError;
 use quadpair::prelude::*;
-use quadpair::sim::{FaultKind, SimError, Simulator};
+use quadpair::sim::{Counters, FaultKind, SimError, Simulator};
 use quadpair::{Instance, KernelError, LaunchError, Report};
 
-use crate::harness::{assemble, chips, random, target};
+use crate::harness::{assemble, chips, everywhere, random, target};
 
 const ROWS: usize = 32;
 const COLUMNS: usize = 64;
@@ -73,26 +73,30 @@ fn broadcast_mask(all: Tile) -> Tile {
     full::<bool>(rows(), all)
 }
 
-fn run(left: Left, tiles: usize) -> Result<(Vec<f16>, Vec<f16>, Report), LaunchError> {
-    let x = random::<f16>(TILE * tiles, 5);
+fn run(left: Left) -> Result<Report, LaunchError> {
+    let (tiles, x) = (7, random::<f16>(TILE * 7, 5));
     let mut out = vec![f16::NAN; TILE * tiles];
     let instance = Instance::new("piped", Piped::<f16> { left, types: std::marker::PhantomData });
     let args = PipedArgs { x: x.as_slice(), out: out.as_mut_slice(), tiles: tiles as i32 };
-    let report = instance.launch(&Simulator::new(target("ampere")), args)?;
-    Ok((x, out, report))
+    instance.launch(&Simulator::new(target("ampere")), args)
 }
 
 #[test]
 fn a_ring_of_stages_brings_every_tile() {
-    let (x, out, report) = run(Left::Nothing, 7).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(x, out);
-    let counters = report.counters.expect("the simulator counts");
-    // 16 bytes a thread, 4 warps: two copies a tile and stage; the last ones bring nothing.
-    assert_eq!((counters.global_load, counters.shared_store), (4 * 2 * (7 + STAGES as u64 - 1), 0));
+    let (tiles, x) = (7, random::<f16>(TILE * 7, 5));
+    let (copied, out) = (x.clone(), vec![f16::NAN; TILE * tiles]);
+    let instance = Instance::new("piped", Piped::<f16> { left: Left::Nothing, types: std::marker::PhantomData });
+    let check = |out: &[f16], counters: Option<Counters>| {
+        assert_eq!(copied, out);
+        // 16 bytes a thread, 4 warps: two copies a tile and stage; the last ones bring nothing.
+        let copies = 4 * 2 * (tiles + STAGES - 1) as u64;
+        assert!(counters.is_none_or(|own| (own.global_load, own.shared_store) == (copies, 0)));
+    };
+    everywhere!(instance, "ampere", PipedArgs { x; out, tiles: tiles as i32 }, check);
 }
 
 fn fault(left: Left) -> (FaultKind, String) {
-    match run(left, 7) {
+    match run(left) {
         Err(LaunchError::Simulator(SimError::Fault(fault))) => (fault.kind.clone(), fault.to_string()),
         other => panic!("{left:?}: {other:?}"),
     }
@@ -138,11 +142,12 @@ fn copied<T: Element + Default + PartialEq + std::fmt::Debug>(
     let program = instance.program(target("ampere")).unwrap();
     assert!(program.ptx().contains(spelt), "{spelt}: {}", program.ptx());
     // Memory ends with the last row that is read.
-    let (x, mut out): (Vec<T>, _) = ((0..20 * 64).map(element).collect(), vec![T::default(); ROWS * 64]);
-    let args = MaskedArgs { x: x.as_slice(), out: out.as_mut_slice(), rows: 20 };
-    instance.launch(&Simulator::new(target("ampere")), args).unwrap_or_else(|error| panic!("{spelt}: {error}"));
-    assert_eq!(out[..20 * 64], x, "{spelt}");
-    assert!(out[20 * 64..].iter().all(|rest| *rest == T::default()), "{spelt}");
+    let (x, out): (Vec<T>, _) = ((0..20 * 64).map(element).collect(), vec![T::default(); ROWS * 64]);
+    let copied = x.clone();
+    everywhere!(instance, "ampere", MaskedArgs { x; out, rows: 20 }, |out: &[T], _| {
+        assert_eq!(out[..20 * 64], copied, "{spelt}");
+        assert!(out[20 * 64..].iter().all(|rest| *rest == T::default()), "{spelt}");
+    });
     for chip in chips().into_iter().filter(|chip| chip.sm >= 80) {
         assemble("copies", instance.program(chip).unwrap().ptx(), chip);
     }

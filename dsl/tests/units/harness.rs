@@ -1,9 +1,11 @@
 //! Targets, random tiles, and the assembler where there is one.
 
 use std::process::Command;
+use std::sync::OnceLock;
 
 use half::{bf16, f16};
 use quadpair::Target;
+use quadpair::cuda::Cuda;
 use quadpair::prelude::*;
 use quadpair_profiles::Profile;
 
@@ -11,6 +13,39 @@ use quadpair_profiles::Profile;
 pub fn target(profile: &str) -> Target {
     Target::from(&Profile::by_name(profile).expect("a bundled profile"))
 }
+
+/// The GPU for texts of Turing or Ampere, where there is one that runs them.
+pub fn gpu(profile: &str) -> Option<&'static Cuda> {
+    static GPUS: [OnceLock<Option<Cuda>>; 2] = [OnceLock::new(), OnceLock::new()];
+    let place = ["turing", "ampere"].iter().position(|name| *name == profile)?;
+    GPUS[place].get_or_init(|| Cuda::open(0, &Profile::by_name(profile).ok()?).ok()).as_ref()
+}
+
+/// Launches an instance in the simulator of a profile's chip and, where there is one, on a GPU. The check sees what was
+/// written, which is named like its parameter, and the simulator's counters.
+macro_rules! everywhere {
+    ($instance:expr, $profile:expr, $args:ident { $($read:ident),*; $write:ident $(, $scalar:ident: $value:expr)* }, $check:expr) => {{
+        let check = $check;
+        let (instance, profile) = (&$instance, $profile);
+        {
+            let mut $write = $write.clone();
+            let args = $args { $($read: $read.as_slice(),)* $write: $write.as_mut_slice() $(, $scalar: $value)* };
+            let simulator = quadpair::sim::Simulator::new($crate::harness::target(profile));
+            let report = instance.launch(&simulator, args).unwrap_or_else(|error| panic!("{}: {error}", instance.name()));
+            check(&$write[..], report.counters);
+        }
+        if let Some(cuda) = $crate::harness::gpu(profile) {
+            let stream = cuda.stream();
+            $(let $read = stream.clone_htod(&$read).expect("room on the GPU");)*
+            let mut $write = stream.clone_htod(&$write).expect("room on the GPU");
+            let args = $args { $($read: $read.as_view(),)* $write: $write.as_view_mut() $(, $scalar: $value)* };
+            instance.launch(cuda, args).unwrap_or_else(|error| panic!("{}: {error}", instance.name()));
+            let $write = stream.clone_dtoh(&$write).expect("the GPU's answer");
+            check(&$write[..], None);
+        }
+    }};
+}
+pub(crate) use everywhere;
 
 /// An element type that a matrix unit multiplies.
 pub trait Operand: Element {

@@ -4,11 +4,11 @@ use half::f16;
 use quadpair::inspect::emitted::{Work, emitted};
 use quadpair::inspect::tiles::{Contents, Step};
 use quadpair::prelude::*;
-use quadpair::sim::Simulator;
+use quadpair::sim::Counters;
 use quadpair::{Instance, Target, record};
 use quadpair_layouts::{MatrixLoad, banks};
 
-use crate::harness::{as_chip, assemble, chips, target};
+use crate::harness::{as_chip, assemble, chips, everywhere, target};
 
 /// Which operand of a unit is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,14 +76,6 @@ fn instance<T: Element>(t: Load) -> Instance<Loaded<T>> {
     Instance::new("loaded", Loaded { t, types: std::marker::PhantomData })
 }
 
-fn run<T: Element + Default>(t: Load, target: Target, x: &[T]) -> (Vec<T>, quadpair::sim::Counters) {
-    let mut out = vec![T::default(); x.len()];
-    let args = LoadedArgs { x, out: out.as_mut_slice() };
-    let report =
-        instance::<T>(t).launch(&Simulator::new(target), args).unwrap_or_else(|error| panic!("{t:?}: {error}"));
-    (out, report.counters.expect("the simulator counts"))
-}
-
 fn every() -> Vec<Load> {
     let mut all = Vec::new();
     for warps in [[1, 1], [4, 1], [2, 2]] {
@@ -102,17 +94,22 @@ fn every() -> Vec<Load> {
 fn matrices_bring_the_bits_that_lanes_would() {
     let x: Vec<f16> = (0..64 * 64).map(|i| f16::from_bits(i as u16)).collect();
     for t in every() {
-        let (volta, turing) = (run(t, target("volta"), &x), run(t, target("turing"), &x));
-        assert_eq!(turing.0, x, "{t:?}");
-        assert_eq!(volta.0, x, "{t:?}");
         let load = MatrixLoad::of(&t.tile(), &t.memory(), 16).expect("an operand comes as matrices").access;
         let rows = blocked(t.shape, [1, 8], [4, 8], [t.warps, 1], [1, 0]);
-        let store = banks::store(&rows, &t.memory(), 16);
-        let warps = t.warps as u64;
-        assert_eq!(turing.1.shared_load, u64::from(load.instructions) * warps, "{t:?}");
-        assert!(turing.1.shared_load < volta.1.shared_load, "{t:?}");
-        assert_eq!(turing.1.shared_wavefronts, u64::from(load.wavefronts + store.wavefronts) * warps, "{t:?}");
-        assert_eq!(turing.1.shared_ideal, u64::from(load.ideal + store.ideal) * warps, "{t:?}");
+        let (store, by_lanes) = (banks::store(&rows, &t.memory(), 16), banks::load(&t.tile(), &t.memory(), 16));
+        assert!(load.instructions < by_lanes.instructions, "{t:?}");
+        for (profile, load) in [("volta", by_lanes), ("turing", load)] {
+            let (x, copied, out) = (x.clone(), x.clone(), vec![f16::ZERO; x.len()]);
+            let check = |out: &[f16], counters: Option<Counters>| {
+                assert!(out.iter().zip(&copied).all(|(a, b)| a.to_bits() == b.to_bits()), "{t:?}");
+                let of_block = |warp: u32| u64::from(warp) * t.warps as u64;
+                let Some(own) = counters else { return };
+                assert_eq!(own.shared_load, of_block(load.instructions), "{t:?}");
+                assert_eq!(own.shared_wavefronts, of_block(load.wavefronts + store.wavefronts), "{t:?}");
+                assert_eq!(own.shared_ideal, of_block(load.ideal + store.ideal), "{t:?}");
+            };
+            everywhere!(instance::<f16>(t), profile, LoadedArgs { x; out }, check);
+        }
     }
 }
 
@@ -170,12 +167,10 @@ pub fn turned<T: Element>(x: Ptr<T>, out: PtrMut<T>, #[comptime] tile: Layout, #
 fn of_width<T: Element + Default + PartialEq + std::fmt::Debug>(tile: Layout, element: impl Fn(usize) -> T) {
     let side = tile.shape().extent(0);
     let x: Vec<T> = (0..side * side).map(element).collect();
-    let mut out = vec![T::default(); side * side];
+    let (copied, out) = (x.clone(), vec![T::default(); side * side]);
     let instance = Instance::new("turned", Turned::<T> { tile, side, types: std::marker::PhantomData });
     assert!(instance.program(target("turing")).unwrap().ptx().contains("ldmatrix"));
-    let args = TurnedArgs { x: x.as_slice(), out: out.as_mut_slice() };
-    instance.launch(&Simulator::new(target("turing")), args).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(out, x);
+    everywhere!(instance, "turing", TurnedArgs { x; out }, |out: &[T], _| assert_eq!(out, copied));
 }
 
 #[test]

@@ -3,10 +3,9 @@
 use half::{bf16, f16};
 use quadpair::lower::LowerError;
 use quadpair::prelude::*;
-use quadpair::sim::Simulator;
 use quadpair::{Instance, KernelError, Target};
 
-use crate::harness::{Operand, assemble, chips, random, target};
+use crate::harness::{Operand, assemble, chips, everywhere, random, target};
 
 /// A product of whole tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,32 +42,37 @@ fn instance<T: Operand>(p: Product) -> Instance<Multiplied<T>> {
 }
 
 /// Runs a product and compares every element with its sum in doubles.
-fn check<T: Operand>(p: Product, target: Target, seed: u32) {
+fn check<T: Operand>(p: Product, profile: &str, seed: u32) {
     let (a, b) = (random::<T>(p.m * p.k, seed), random::<T>(p.k * p.n, seed + 1));
     let c: Vec<f32> = random::<f16>(p.m * p.n, seed + 2).into_iter().map(f32::from).collect();
-    let mut d = vec![f32::NAN; p.m * p.n];
-    let args = MultipliedArgs { a: a.as_slice(), b: b.as_slice(), c: c.as_slice(), d: d.as_mut_slice() };
-    instance::<T>(p).launch(&Simulator::new(target), args).unwrap_or_else(|error| panic!("{p:?}: {error}"));
-    for (place, own) in d.iter().enumerate() {
+    let (sums, d) = (sums(p, &a, &b, &c), vec![f32::NAN; p.m * p.n]);
+    everywhere!(instance::<T>(p), profile, MultipliedArgs { a, b, c; d }, |d: &[f32], _| {
+        for (place, (own, sum)) in d.iter().zip(&sums).enumerate() {
+            // Products are exact in singles; each of the k sums, of up to k, loses at most a last place.
+            let most = (p.k * (p.k + 1)) as f64 * 2.0_f64.powi(-24);
+            assert!((f64::from(*own) - sum).abs() <= most, "{p:?}: element {place} is {own}, not {sum}");
+        }
+    });
+}
+
+fn sums<T: Operand>(p: Product, a: &[T], b: &[T], c: &[f32]) -> Vec<f64> {
+    let element = |place: usize| {
         let (row, column) = (place / p.n, place % p.n);
         let products = (0..p.k).map(|k| a[row * p.k + k].value() * b[k * p.n + column].value());
-        let sum = products.sum::<f64>() + f64::from(c[place]);
-        // Products are exact in singles; each of the k sums, of up to k, loses half a last place.
-        let most = (p.k * (p.k + 1)) as f64 * 2.0_f64.powi(-25);
-        assert!((f64::from(*own) - sum).abs() <= most, "{p:?}: ({row}, {column}) is {own}, not {sum}");
-    }
+        products.sum::<f64>() + f64::from(c[place])
+    };
+    (0..c.len()).map(element).collect()
 }
 
 #[test]
 fn random_tiles_are_multiplied() {
-    let (turing, ampere) = (target("turing"), target("ampere"));
     for (seed, warps) in [[1, 1], [4, 1], [1, 4], [2, 2], [8, 1]].into_iter().enumerate() {
         let (m, n, seed) = (32 * warps[0], 16 * warps[1], 10 * seed as u32 + 1);
         for (unit, k) in [(Mma::m16n8k8(warps), 8), (Mma::m16n8k16(warps), 16), (Mma::m16n8k16(warps), 64)] {
             let p = Product { unit, m, n, k };
-            check::<f16>(p, turing, seed);
-            check::<f16>(p, ampere, seed);
-            check::<bf16>(p, ampere, seed);
+            check::<f16>(p, "turing", seed);
+            check::<f16>(p, "ampere", seed);
+            check::<bf16>(p, "ampere", seed);
         }
     }
 }
@@ -78,7 +82,7 @@ fn random_tiles_are_multiplied() {
 fn small_tiles_are_multiplied() {
     for warps in [[2, 1], [2, 4]] {
         let p = Product { unit: Mma::m16n8k16(warps), m: 16, n: 8, k: 32 };
-        check::<f16>(p, target("ampere"), 7);
+        check::<f16>(p, "ampere", 7);
     }
 }
 

@@ -1,11 +1,10 @@
 //! Singles rounded to halves, in pairs where a chip does so.
 
 use half::{bf16, f16};
+use quadpair::Instance;
 use quadpair::prelude::*;
-use quadpair::sim::Simulator;
-use quadpair::{Instance, Target};
 
-use crate::harness::{Operand, assemble, chips, target};
+use crate::harness::{Operand, assemble, chips, everywhere, target};
 
 /// How a thread's elements lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,18 +37,14 @@ fn numbers() -> Vec<f32> {
     all.iter().copied().cycle().take(2048).collect()
 }
 
-fn check<T: Operand + std::fmt::Debug>(w: Way, target: Target) {
-    let x = numbers();
-    let mut out = vec![T::of(7.0); w.elements];
-    let args = RoundedArgs { x: x.as_slice(), out: out.as_mut_slice() };
-    instance::<T>(w).launch(&Simulator::new(target), args).unwrap_or_else(|error| panic!("{error}"));
-    for (x, out) in x.iter().zip(&out) {
-        let (own, expected) = (out.value(), T::of(*x).value());
-        assert!(
-            own.to_bits() == expected.to_bits() || own.is_nan() && expected.is_nan(),
-            "{x:e}: {own:e}, not {expected:e}"
-        );
-    }
+fn check<T: Operand>(w: Way, profile: &str) {
+    let (x, out) = (numbers(), vec![T::of(7.0); w.elements]);
+    let expected: Vec<f64> = x.iter().map(|x| T::of(*x).value()).collect();
+    everywhere!(instance::<T>(w), profile, RoundedArgs { x; out }, |out: &[T], _| {
+        for (own, expected) in out.iter().map(|own| own.value()).zip(&expected) {
+            assert!(own.to_bits() == expected.to_bits() || own.is_nan() && expected.is_nan(), "{own:e}, not {expected:e}");
+        }
+    });
 }
 
 #[test]
@@ -57,8 +52,8 @@ fn pairs_round_as_single_ones() {
     for (vector, warps) in [(8, 4), (2, 1), (1, 2)] {
         let w = Way { vector, elements: 2048, warps };
         for profile in ["volta", "turing", "ampere", "hopper"] {
-            check::<f16>(w, target(profile));
-            check::<bf16>(w, target(profile));
+            check::<f16>(w, profile);
+            check::<bf16>(w, profile);
         }
     }
 }
