@@ -1877,7 +1877,7 @@ $L__func_end0:
             "setp.eq.u32 %p0|%p1, %r1, %r2;",
             "min.NaN.f32 %f0, %f1, %f2;",
             "shf.l.clamp.b32 %r0, %r1, %r2, %r3;",
-            "cvt.rn.f16x2.f32 %r0, %f1, %f2;",
+            "cvt.rz.f16x2.f32 %r0, %f1, %f2;",
             "barrier.sync 0;",
             "bar.sync %r1;",
             "ld.shared::cluster.b32 %r0, [%r1];",

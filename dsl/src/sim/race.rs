@@ -395,6 +395,35 @@ mod tests {
     }
 
     #[test]
+    fn what_a_copy_may_be_bringing_is_nobodys() {
+        let copy = |stamp| AsyncCopy { who: who(0, 0, stamp), address: 0, words: [5, 6, 0, 0], count: 2 };
+        let mut memory = written();
+        memory.begin_copy(copy(2)).unwrap();
+        assert_eq!(memory.read(0, 4, who(0, 0, 3)), Err(Conflict::Coming));
+        assert_eq!(memory.write(4, 2, 1, who(1, 0, 4)), Err(Conflict::Coming));
+        assert_eq!(memory.update(4, 4, who(1, 0, 5), |old| old), Err(Conflict::Coming));
+        memory.barrier();
+        assert_eq!(memory.read(4, 2, who(0, 0, 6)), Err(Conflict::Coming));
+        assert_eq!(memory.begin_copy(copy(7)), Err((0, Conflict::Coming)));
+        memory.end_copy(copy(2)).unwrap();
+        // It came between the last barrier and here: the thread itself may read it, another behind a barrier.
+        assert_eq!(memory.read(0, 8, who(0, 0, 8)), Ok(6 << 32 | 5));
+        assert_eq!(memory.read(0, 4, who(1, 0, 9)), Err(Conflict::Race { warp: 0, at: 7, wrote: true }));
+        memory.barrier();
+        assert_eq!(memory.read(0, 8, who(1, 0, 10)), Ok(6 << 32 | 5));
+    }
+
+    #[test]
+    fn a_copy_races_with_what_was_read_before_it() {
+        let copy = AsyncCopy { who: who(0, 0, 3), address: 0, words: [5; 4], count: 1 };
+        let mut memory = written();
+        memory.read(0, 4, who(1, 0, 2)).unwrap();
+        assert_eq!(memory.begin_copy(copy), Err((0, Conflict::Race { warp: 1, at: 7, wrote: false })));
+        memory.barrier();
+        memory.begin_copy(copy).unwrap();
+    }
+
+    #[test]
     fn atomics_race_with_the_others_only() {
         let add = |memory: &mut SharedMemory, warp| memory.update(0, 4, who(warp, 0, 9), |old| old + 1);
         let mut memory = written();
