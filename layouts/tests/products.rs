@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use quadpair_layouts::{Layout, Mma, MmaPlan, Quadpairs, typing};
+use quadpair_layouts::{Bound, Layout, Mma, MmaPlan, Quadpairs, convert, typing};
 
 const ARRANGEMENTS: [Quadpairs; 3] = [Quadpairs::FourByOne, Quadpairs::TwoByTwo, Quadpairs::OneByFour];
 const WARPS: [[usize; 2]; 6] = [[1, 1], [4, 1], [2, 2], [1, 4], [8, 1], [4, 8]];
@@ -217,4 +217,39 @@ fn wider_packs_multiply_in_another_order_of_k() {
     let plan = typing::mma(&a, &b, &c).unwrap();
     packed_gets_each_k_once(Packed { width: 2, k: 16 }, &plan, [&a, &b, &c], 32);
     assert!(typing::mma(&a, &mma.b([32, 16]), &c).is_err());
+}
+
+/// What attention multiplies by V are the sums of Q K^T: in the units of 16 rows every element is already in its thread.
+#[test]
+fn sums_are_the_next_products_left_operand() {
+    let free =
+        |from: &Layout, to: &Layout| convert::plan(from, to, 16).is_ok_and(|plan| Bound::Registers.allows(&plan));
+    let (ampere, across) = (Mma::m16n8k16([4, 1]), Mma::m16n8k16([2, 2]));
+    for n in [16, 32, 128] {
+        assert!(free(&ampere.accumulator([64, n]), &ampere.a([64, n])));
+        // A warp with half the columns lacks the other half of k.
+        assert!(!free(&across.accumulator([64, n]), &across.a([64, n])));
+    }
+    let turing = Mma::m16n8k8([4, 1]);
+    for n in [8, 64] {
+        assert!(free(&turing.accumulator([64, n]), &turing.a([64, n])));
+    }
+    let volta = Mma::m8n8k4(Quadpairs::TwoByTwo, [4, 1]);
+    assert!(!free(&volta.accumulator([64, 32]), &volta.a([64, 32])));
+}
+
+/// A chip that lacks the deepest unit of some layouts multiplies them on a shallower one.
+#[test]
+fn the_deepest_unit_of_a_chip_is_planned() {
+    let unit = Mma::m16n8k16([2, 1]);
+    let plan =
+        |sm, k| typing::mma_on(sm, 16, 32, &unit.a([32, k]), &unit.b([k, 16]), &unit.accumulator([32, 16])).unwrap();
+    for (sm, k, name, steps) in
+        [(75, 32, "m16n8k8", 4), (80, 32, "m16n8k16", 2), (120, 16, "m16n8k16", 1), (80, 8, "m16n8k8", 1)]
+    {
+        assert_eq!((plan(sm, k).atom.name, plan(sm, k).steps), (name, steps));
+    }
+    // Where there is none, the first that came tells what is missing.
+    assert_eq!(plan(70, 32).atom.first_sm, 75);
+    assert_eq!([75, 80].map(|sm| plan(sm, 16).atom.first_sm_of(true)), [Some(80), Some(80)]);
 }

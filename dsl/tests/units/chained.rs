@@ -4,7 +4,6 @@ use half::{bf16, f16};
 use quadpair::Instance;
 use quadpair::prelude::*;
 use quadpair::sim::Counters;
-use quadpair_layouts::{Layout, convert};
 
 use crate::harness::{Operand, assemble, chips, everywhere, random};
 
@@ -64,18 +63,4 @@ fn sums_are_the_next_products_left_operand() {
     for chip in chips() {
         assemble("chain", CHAIN_F16.program(chip).unwrap().ptx(), chip);
     }
-}
-
-#[test]
-fn the_conversion_costs_nothing() {
-    let free =
-        |from: &Layout, to: &Layout| convert::plan(from, to, 16).is_ok_and(|plan| Bound::Registers.allows(&plan));
-    for n in [16, 32, 128] {
-        assert!(free(&UNIT.accumulator([M, n]), &UNIT.a([M, n])));
-        // A warp with half the columns lacks the other half of k.
-        let across = Mma::m16n8k16([2, 2]);
-        assert!(!free(&across.accumulator([M, n]), &across.a([M, n])));
-    }
-    let turing = Mma::m16n8k8([WARPS, 1]);
-    assert!(free(&turing.accumulator([M, 8]), &turing.a([M, 8])));
 }

@@ -15,13 +15,13 @@ pub(super) fn begin(block: &mut Block<'_>, warp: &mut Warp, step: &CopyStep, mas
         return Err(Stop::new(lane as u32, FaultKind::Unsupported { what }));
     }
     let reading = lanes(mask).filter(|&lane| read[lane] != 0).fold(0, |all, lane| all | 1 << lane);
-    let mut words = [[0; 4]; LANES];
+    let mut words = [[0; LANES]; 4];
     if reading != 0 {
         let from = Way::new(warp, &step.from, Direction::Read, reading)?;
         from.check(block, reading)?;
         from.count(block, warp, reading);
-        for i in 0..step.from.vector as usize {
-            from.read::<4>(block, warp, i, reading, |lane, word| words[lane][i] = word as u32)?;
+        for (i, words) in words.iter_mut().take(step.from.vector as usize).enumerate() {
+            from.read::<4>(block, warp, i, reading, |lane, word| words[lane] = word as u32)?;
         }
     }
     let to = Way::new(warp, &step.to, Direction::Write, mask)?;
@@ -29,7 +29,7 @@ pub(super) fn begin(block: &mut Block<'_>, warp: &mut Warp, step: &CopyStep, mas
     to.count(block, warp, mask);
     for lane in lanes(mask) {
         let (address, who) = to.shared_place(block, warp, lane);
-        let copy = AsyncCopy { who, address, words: words[lane], count: step.to.vector };
+        let copy = AsyncCopy { who, address, words: words.map(|word| word[lane]), count: step.to.vector };
         block.shared.begin_copy(copy).map_err(|(i, conflict)| to.conflict(block, warp, conflict, i, lane))?;
     }
     Ok(())

@@ -27,14 +27,15 @@ pub(super) fn load(
     let way = Way::new(warp, step, Direction::Read, rows)?;
     way.check(block, rows)?;
     way.count(block, warp, rows);
-    let mut words = [[0; WORDS]; LANES];
-    for i in 0..WORDS {
-        way.read::<4>(block, warp, i, rows, |lane, word| words[lane][i] = word as u32)?;
+    let mut words = [[0; LANES]; WORDS];
+    for (i, words) in words.iter_mut().enumerate() {
+        way.read::<4>(block, warp, i, rows, |lane, word| words[lane] = word as u32)?;
     }
-    for (matrix, &slot) in words.chunks_exact(8).zip(&step.slots) {
-        let half = |row: usize, column: usize| matrix[row][column / 2] >> (column % 2 * 16) & 0xffff;
+    for (matrix, &slot) in step.slots.iter().enumerate() {
+        let word = |row: usize, column: usize| words[column][8 * matrix + row];
+        let half = |row: usize, column: usize| word(row, column / 2) >> (column % 2 * 16) & 0xffff;
         let value: Lanes32 = std::array::from_fn(|lane| match transposed {
-            false => matrix[lane / 4][lane % 4],
+            false => word(lane / 4, lane % 4),
             true => half(lane % 4 * 2, lane / 4) | half(lane % 4 * 2 + 1, lane / 4) << 16,
         });
         warp.set_word(slot, FULL, &value);

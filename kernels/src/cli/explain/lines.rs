@@ -10,7 +10,7 @@
 //! What a line does several times in the same way (an unrolled loop, a function that is called again) is said once.
 
 use crate::cli::plan::{costs, way};
-use quadpair::inspect::emitted::{Emitted, Work};
+use quadpair::inspect::emitted::Emitted;
 use quadpair::inspect::tiles::{Accessed, Contents, Converted, Source, Step, Tile};
 use quadpair::ir::Pointer;
 use quadpair::layouts::Text;
