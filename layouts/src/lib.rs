@@ -115,7 +115,7 @@
 //! | `shape` | [`Shape`]: extents, and which bits of the flat index each dimension has |
 //! | `layout` | [`Layout`]: bases, equality, duplicates; operations on them in `ops` |
 //! | `named` | [`blocked`], [`coalesced`], [`linear`] |
-//! | `shared` | [`SharedLayout`], its views; [`row_major`], [`swizzled`], [`padded`], [`nvmma_shared`], [`shared_linear`] |
+//! | `shared` | [`SharedLayout`], its views, [`MatrixLoad`]; [`row_major`], [`swizzled`], [`padded`], [`nvmma_shared`], [`shared_linear`] |
 //! | [`mma`] | matrix units as data, [`Mma`], the law of matrix products |
 //! | [`typing`] | the rule of each operation: from layouts of operands to the layout of the result |
 //! | [`convert`](mod@convert) | what a conversion takes, and costs |

@@ -13,6 +13,7 @@ use super::emit::divisor_of_constant;
 use super::holders::held_once;
 use super::linear::ThreadMap;
 use super::num::Num;
+use super::shared::Window;
 use super::{LowerError, Lowering};
 use crate::element::DType;
 use crate::ir::{Memory, TileType, Value};
@@ -47,11 +48,10 @@ impl Lowering<'_> {
         let access = banks::store(&tile, &memory.layout, memory.dtype.bits());
         let order: Vec<usize> = (0..access.vector).map(|i| spread(i, &access.vector_bits)).collect();
         let starts = self.emit.divisor_of(window.start);
-        let widths = WIDTHS.into_iter().filter(|&width| width <= access.vector as u32 * bytes && width <= starts);
         let masks = mask.map(|mask| self.spread(mask, &ty));
-        let found =
-            widths.filter_map(|width| Some((width, self.chunks(&ty, pointer, masks.as_deref(), &order, width)?)));
-        let Some((width, chunks)) = found.collect::<Vec<_>>().into_iter().next() else {
+        let mut widths = WIDTHS.into_iter().filter(|&width| width <= access.vector as u32 * bytes && width <= starts);
+        let found = widths.find_map(|width| Some((width, self.chunks(&ty, pointer, masks.as_deref(), &order, width)?)));
+        let Some((width, chunks)) = found else {
             return Err(LowerError::AsyncCopyWidth { at: at.to_string(), dtype: memory.dtype.name(), bytes });
         };
         self.emit_copies(&window, &tile, chunks, width);
@@ -60,7 +60,7 @@ impl Lowering<'_> {
 
     /// The copies of this width that move a tile, if its addresses and mask allow it.
     fn chunks(
-        &mut self,
+        &self,
         ty: &TileType,
         pointer: Value,
         masks: Option<&[Num]>,
@@ -82,7 +82,7 @@ impl Lowering<'_> {
     }
 
     fn chunk(
-        &mut self,
+        &self,
         registers: &[usize],
         pointers: &[Num],
         masks: Option<&[Num]>,
@@ -101,7 +101,7 @@ impl Lowering<'_> {
         (follows && aligned).then_some(Chunk { first, from, mask })
     }
 
-    fn emit_copies(&mut self, window: &super::shared::Window, tile: &Layout, chunks: Vec<Chunk>, width: u32) {
+    fn emit_copies(&mut self, window: &Window, tile: &Layout, chunks: Vec<Chunk>, width: u32) {
         let map = ThreadMap::new(tile, |basis| window.move_by(basis));
         let holder = self.holder(tile);
         let guard = self.guard_of(holder);
