@@ -4,12 +4,12 @@
 //! from global memory while the tiles before are multiplied, staged in shared memory in a layout without bank conflicts,
 //! and read back as the unit's fragments.
 
-use crate::tile::{loaded_rows, product, row_aligned};
+use crate::tile::{loaded_rows, product, row_aligned, VECTOR};
 use crate::unit::Unit;
 use quadpair::prelude::*;
 
 /// Steps along k that are loaded at once.
-const STEP: usize = 8;
+const STEP: usize = 4;
 
 /// The comptime parameters: sizes, and the layouts that follow from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,6 +63,13 @@ impl MatmulTile {
         }
     }
 
+    const fn left_wide(&self) -> Layout {
+        match self.unit {
+            Unit::M8N8K4 => self.mma().a([self.block_m, VECTOR]),
+            Unit::Fma => self.accumulator().operand_a(STEP),
+        }
+    }
+
     const fn rows(&self, rows: usize, columns: usize) -> Layout {
         loaded_rows(rows, columns, self.warps)
     }
@@ -92,8 +99,10 @@ pub fn matmul<T: Element>(
 ) {
     let a_layout = t.rows(t.block_m, t.block_k);
     let b_layout = t.rows(t.block_k, t.block_n);
-    let a_shared = shared::<T>(SharedLayout::between(&a_layout, &t.left(), T::DTYPE.bits()));
-    let b_shared = shared::<T>(SharedLayout::between(&b_layout, &t.right(), T::DTYPE.bits()));
+    let a_memory = SharedLayout::between(&a_layout, &t.left_wide(), T::DTYPE.bits());
+    let b_memory = SharedLayout::between(&b_layout, &t.right(), T::DTYPE.bits());
+    let a_shared = [shared::<T>(a_memory), shared::<T>(a_memory)];
+    let b_shared = [shared::<T>(b_memory), shared::<T>(b_memory)];
 
     let [a_stride, b_stride] = [row_aligned(a_stride, t.aligned), row_aligned(b_stride, t.aligned)];
     let [a, b] = [row_aligned(a, t.aligned), row_aligned(b, t.aligned)];
@@ -104,25 +113,35 @@ pub fn matmul<T: Element>(
     let columns_left = n - first_column;
     let mut a_next = a + first_row as i64 * a_stride;
     let mut b_next = b + first_column;
-    let mut a_tile = fetch(a_next, a_stride, rows_left, k, a_layout);
-    let mut b_tile = fetch(b_next, b_stride, k, columns_left, b_layout);
+    a_shared[0].store(fetch(a_next, a_stride, rows_left, k, a_layout));
+    b_shared[0].store(fetch(b_next, b_stride, k, columns_left, b_layout));
+    barrier();
+    let mut left = a_shared[0].slice(1, 0, STEP).load(t.left());
+    let mut right = b_shared[0].slice(0, 0, STEP).load(t.right());
     let mut acc = zeros::<f32>(t.accumulator());
-    for first in (0..k).step_by(t.block_k) {
-        a_shared.store(a_tile);
-        b_shared.store(b_tile);
-        barrier();
-        // The next tiles are on their way while these are multiplied; behind the last there is nothing to load.
-        let left = k - first - t.block_k;
-        a_next = a_next + t.block_k;
-        b_next = b_next + b_stride * t.block_k;
-        a_tile = fetch(a_next, a_stride, rows_left, left, a_layout);
-        b_tile = fetch(b_next, b_stride, left, columns_left, b_layout);
-        for step in (0..t.block_k).step_by(STEP) {
-            let left = a_shared.slice(1, step, STEP).load(t.left());
-            let right = b_shared.slice(0, step, STEP).load(t.right());
-            acc = product(left, right, acc, t.unit);
+    for first in (0..k).step_by(2 * t.block_k) {
+        for stage in 0..2 {
+            let beyond = k - first - (1 + stage) * t.block_k;
+            a_next = a_next + t.block_k;
+            b_next = b_next + b_stride * t.block_k;
+            let a_tile = fetch(a_next, a_stride, rows_left, beyond, a_layout);
+            let b_tile = fetch(b_next, b_stride, beyond, columns_left, b_layout);
+            for step in 0..t.block_k / STEP {
+                let l = left;
+                let r = right;
+                if step + 1 < t.block_k / STEP {
+                    left = a_shared[stage].slice(1, (step + 1) * STEP, STEP).load(t.left());
+                    right = b_shared[stage].slice(0, (step + 1) * STEP, STEP).load(t.right());
+                } else {
+                    a_shared[1 - stage].store(a_tile);
+                    b_shared[1 - stage].store(b_tile);
+                    barrier();
+                    left = a_shared[1 - stage].slice(1, 0, STEP).load(t.left());
+                    right = b_shared[1 - stage].slice(0, 0, STEP).load(t.right());
+                }
+                acc = product(l, r, acc, t.unit);
+            }
         }
-        barrier();
     }
 
     let row = first_row + arange(t.accumulator().slice(1)).expand_dims(1);
