@@ -52,6 +52,17 @@ fn repeated(ty: &TileType) -> usize {
     ty.layout.as_ref().map_or(0, repeated_registers)
 }
 
+/// Of so many registers of a type, those that repeat no other's element.
+fn held_apart(ty: &TileType, count: usize) -> Vec<usize> {
+    (0..count).filter(|r| r & repeated(ty) == 0).collect()
+}
+
+/// Whether a value of so many registers that is written again has its halves two to a word, as memory and the matrix
+/// unit take them.
+fn shares_words(ty: &TileType, count: usize) -> bool {
+    class_of(ty.stored()) == Class::B16 && held_apart(ty, count).len().is_multiple_of(2)
+}
+
 impl Lowering<'_> {
     pub(super) fn begin_for(&mut self, lo: Value, hi: Value, step: Value, ty: &TileType) {
         let [lo, hi, step] = [lo, hi, step].map(|value| self.scalar_of(value));
@@ -101,23 +112,37 @@ impl Lowering<'_> {
         ops.iter().any(|op| matches!(op.kind, OpKind::Yield { carried, next } if carried == name && next == name))
     }
 
-    /// New registers that hold a value and can be written again; elements that are the same share one.
+    /// New registers that hold a value and can be written again; elements that are the same share one, halves a word.
     fn variables(&mut self, held: &Held, ty: &TileType) -> (Vec<Reg>, Vec<Num>) {
-        let class = class_of(ty.stored());
-        let regs: Vec<Reg> = (0..held.len() >> repeated(ty).count_ones()).map(|_| self.emit.fresh(class)).collect();
+        let class = if shares_words(ty, held.len()) { Class::B32 } else { class_of(ty.stored()) };
+        let count = held_apart(ty, held.len()).len() >> usize::from(shares_words(ty, held.len()));
+        let regs: Vec<Reg> = (0..count).map(|_| self.emit.fresh(class)).collect();
         let own = self.assign(&regs, held, ty);
         (regs, own)
     }
 
     /// Writes a value to registers made for its type and gives it as they hold it.
     fn assign(&mut self, regs: &[Reg], held: &Held, ty: &TileType) -> Vec<Num> {
-        let repeated = repeated(ty);
-        let own: Vec<usize> = (0..held.len()).filter(|r| r & repeated == 0).collect();
-        for (&reg, &r) in regs.iter().zip(&own) {
-            self.move_to(reg, held[r], ty.stored());
+        for (&reg, num) in regs.iter().zip(self.by_register(held, ty)) {
+            self.move_to(reg, num, ty.stored());
         }
-        let by_index: HashMap<usize, Reg> = own.into_iter().zip(regs.iter().copied()).collect();
-        (0..held.len()).map(|r| Num::of(by_index[&(r & !repeated)])).collect()
+        let apart = held_apart(ty, held.len());
+        let places = if shares_words(ty, held.len()) {
+            regs.iter().flat_map(|&pack| [false, true].map(|high| Num::Half { pack, high })).collect()
+        } else {
+            regs.iter().copied().map(Num::of).collect::<Vec<Num>>()
+        };
+        let by_index: HashMap<usize, Num> = apart.into_iter().zip(places).collect();
+        (0..held.len()).map(|r| by_index[&(r & !repeated(ty))]).collect()
+    }
+
+    /// What each register of a value that can be written again holds.
+    fn by_register(&mut self, held: &Held, ty: &TileType) -> Vec<Num> {
+        let apart: Vec<Num> = held_apart(ty, held.len()).into_iter().map(|r| held[r]).collect();
+        if !shares_words(ty, held.len()) {
+            return apart;
+        }
+        apart.chunks(2).map(|pair| Num::base(self.pack(ty.stored(), pair[0], pair[1]))).collect()
     }
 
     /// Writes an element to a register that is written more than once.
@@ -145,16 +170,11 @@ impl Lowering<'_> {
             self.divisors_hold = false;
         }
         let ty = *self.function.type_of(carried);
-        let dtype = ty.stored();
         let own = self.held(carried);
-        let regs = self.innermost_loop().carried[&carried].clone();
-        let mut moves = Vec::new();
-        for reg in regs {
-            let r =
-                own.iter().position(|num| num.register() == Some(reg)).expect("a carried register holds an element");
-            moves.push((reg, held[r], dtype));
-        }
-        self.innermost_loop().moves.extend(moves);
+        let next = self.by_register(&held, &ty);
+        let open = self.innermost_loop();
+        let regs = open.carried[&carried].clone();
+        open.moves.extend(regs.into_iter().zip(next).map(|(reg, num)| (reg, num, ty.stored())));
         self.values.push(own);
     }
 

@@ -29,7 +29,7 @@ impl Lowering<'_> {
         let (left, right) = (self.held(a), self.held(b));
         let mut sums = self.accumulators(c);
         for step in 0..plan.steps {
-            for repetition in 0..plan.repetitions {
+            for repetition in snake(plan.repetitions) {
                 let a = self.fragment(dtype, elements[0], |i| left[plan.a_register(repetition, step, i)]);
                 let b = self.fragment(dtype, elements[1], |i| right[plan.b_register(repetition, step, i)]);
                 let registers: Vec<usize> = (0..elements[2]).map(|v| plan.c_register(repetition, v)).collect();
@@ -109,6 +109,11 @@ impl Lowering<'_> {
         let held = self.held(c);
         held.iter().map(|&num| self.reg(num, class_of(DType::F32))).collect()
     }
+}
+
+/// Repetitions in an order in which neighbours differ in one bit: in rows or in columns, so that they share an operand.
+fn snake(repetitions: usize) -> impl Iterator<Item = usize> {
+    (0..repetitions).map(|i| i ^ i >> 1)
 }
 
 /// For each register of an accumulator, the one that the product writes its element to: a duplicate has no instruction
