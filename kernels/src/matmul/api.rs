@@ -176,12 +176,13 @@ impl<T: Real> Matmul<T> {
     /// A product in a tile, if the profile's chip can run that.
     fn prepared(profile: &Profile, choice: Choice) -> Option<Self> {
         let matmul = Self { choice, target: Target::from(profile), programs: Mutex::default(), types: PhantomData };
-        matmul.program(true).is_ok().then_some(matmul)
+        matmul.program(true).inspect_err(|e| eprintln!("{e}")).is_ok().then_some(matmul)
     }
 
     fn kernel(&self, aligned: bool) -> MatmulKernel<T> {
         let Choice { unit, tile: (block_m, block_n, block_k) } = self.choice;
-        MatmulKernel { t: MatmulTile { unit, block_m, block_n, block_k, warps: 4, aligned }, types: PhantomData }
+        let warps = if unit == Unit::M8N8K4 { (block_m * block_n / 4096).max(4) } else { 4 };
+        MatmulKernel { t: MatmulTile { unit, block_m, block_n, block_k, warps, aligned }, types: PhantomData }
     }
 
     /// What the program is called in its PTX: `matmul_m8n8k4_128x64x32_f16`.

@@ -26,7 +26,7 @@ pub(crate) struct Choice {
 /// The tiles (rows, columns, depth) that matmul has kernels for on a unit.
 pub const fn tiles(unit: Unit) -> &'static [(usize, usize, usize)] {
     match unit {
-        Unit::M8N8K4 => &[(64, 64, 32), (128, 64, 32), (64, 128, 32), (128, 128, 32)],
+        Unit::M8N8K4 => &[(64, 64, 32), (128, 64, 32), (64, 128, 32), (128, 128, 32), (256, 128, 32), (128, 256, 32)],
         Unit::Fma => &[(32, 32, 32), (64, 64, 16), (64, 64, 32)],
     }
 }

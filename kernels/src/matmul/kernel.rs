@@ -75,12 +75,10 @@ impl MatmulTile {
     }
 }
 
-/// Rows and columns from 0 of a matrix in global memory; 0 beyond `rows_left` and `columns_left`.
+/// The index of each element along a dimension, no larger than the last one that there is.
 #[device]
-fn fetch(base: Tile, stride: Tile, rows_left: Tile, columns_left: Tile, #[comptime] layout: Layout) -> Tile {
-    let row = arange(layout.slice(1)).expand_dims(1);
-    let column = arange(layout.slice(0)).expand_dims(0);
-    load_masked(base + row as i64 * stride + column, (row < rows_left) & (column < columns_left), 0.0)
+fn clamped(first: Tile, limit: Tile, #[comptime] layout: Layout) -> Tile {
+    minimum(first + arange(layout), limit - 1)
 }
 
 /// `C = A B`; strides are the distances between rows, in elements.
@@ -109,23 +107,32 @@ pub fn matmul<T: Element>(
     let [n, k] = [row_aligned(n, t.aligned), row_aligned(k, t.aligned)];
     let first_row = program_id(1) * t.block_m;
     let first_column = program_id(0) * t.block_n;
-    let rows_left = m - first_row;
-    let columns_left = n - first_column;
-    let mut a_next = a + first_row as i64 * a_stride;
+    let tiles = maximum((k + (t.block_k - 1)) / t.block_k, 1);
+    let first = row_aligned(k - (tiles - 1) * t.block_k, t.aligned);
+    let a_k = arange(a_layout.slice(0)).expand_dims(0);
+    let a_row = minimum(first_row + arange(a_layout.slice(1)).expand_dims(1), m - 1);
+    let b_k = arange(b_layout.slice(1)).expand_dims(1);
+    let b_column = arange(b_layout.slice(0)).expand_dims(0);
+    let a_offset = a_row as i64 * a_stride + a_k as i64;
+    let b_offset = b_k as i64 * b_stride + b_column as i64;
+    let inside = first_column + b_column < n;
+    let mut a_next = a;
     let mut b_next = b + first_column;
-    a_shared[0].store(fetch(a_next, a_stride, rows_left, k, a_layout));
-    b_shared[0].store(fetch(b_next, b_stride, k, columns_left, b_layout));
+    a_shared[0].store(load_masked(a_next + a_offset, a_k < first, 0.0));
+    b_shared[0].store(load_masked(b_next + b_offset, (b_k < first) & inside, 0.0));
     barrier();
+    a_next = a_next + first;
+    b_next = b_next + b_stride * first as i64;
     let mut left = a_shared[0].slice(1, 0, STEP).load(t.left());
     let mut right = b_shared[0].slice(0, 0, STEP).load(t.right());
     let mut acc = zeros::<f32>(t.accumulator());
-    for first in (0..k).step_by(2 * t.block_k) {
+    for tile in (0..tiles).step_by(2) {
         for stage in 0..2 {
-            let beyond = k - first - (1 + stage) * t.block_k;
+            let more = tile + (1 + stage) < tiles;
+            let a_tile = load_masked(a_next + a_offset, more, 0.0);
+            let b_tile = load_masked(b_next + b_offset, inside & more, 0.0);
             a_next = a_next + t.block_k;
             b_next = b_next + b_stride * t.block_k;
-            let a_tile = fetch(a_next, a_stride, rows_left, beyond, a_layout);
-            let b_tile = fetch(b_next, b_stride, beyond, columns_left, b_layout);
             for step in 0..t.block_k / STEP {
                 let l = left;
                 let r = right;
