@@ -59,6 +59,8 @@ struct Binding {
 enum Frame {
     /// A loop that runs while tracing.
     Unrolled { label: Option<String> },
+    /// A function that is traced where it stands, which no jump leaves.
+    Function { of: &'static str },
     /// A loop or branch of the kernel.
     RunTime { control: &'static str, carried: Vec<Place> },
 }
@@ -193,7 +195,7 @@ impl Scopes {
     fn carry(&mut self, place: &Place, depth: usize) {
         let lists = self.frames.iter_mut().filter_map(|frame| match frame {
             Frame::RunTime { carried, .. } => Some(carried),
-            Frame::Unrolled { .. } => None,
+            Frame::Unrolled { .. } | Frame::Function { .. } => None,
         });
         for carried in lists.skip(depth) {
             match carried.iter_mut().find(|other| other.contains(place)) {
@@ -209,13 +211,18 @@ impl Scopes {
     fn run_time_frames(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.frames.iter().filter_map(|frame| match frame {
             Frame::RunTime { control, .. } => Some(*control),
-            Frame::Unrolled { .. } => None,
+            Frame::Unrolled { .. } | Frame::Function { .. } => None,
         })
     }
 
     /// Enters a loop that runs while tracing.
     pub fn enter_unrolled(&mut self, label: Option<&Lifetime>) {
         self.frames.push(Frame::Unrolled { label: label.map(ToString::to_string) });
+    }
+
+    /// Enters a function that is traced where it stands.
+    pub fn enter_function(&mut self, of: &'static str) {
+        self.frames.push(Frame::Function { of });
     }
 
     /// Enters a loop or branch of the kernel.
@@ -237,6 +244,7 @@ impl Scopes {
         for frame in self.frames.iter().rev() {
             match frame {
                 Frame::RunTime { control, .. } => return Some(control),
+                Frame::Function { of } => return Some(of),
                 Frame::Unrolled { label } if target.is_none() || *label == target => return None,
                 Frame::Unrolled { .. } => {}
             }

@@ -48,6 +48,12 @@ pub const WARP_ANY: &str = "`warp_any(..)` differs between warps: it is the whol
 pub const RANGE: &str = "a `for` loop runs over `a..b` or `(a..b).step_by(c)`";
 pub const RANGE_INCLUSIVE: &str = "a `for` loop excludes its end: write `a..b + 1`";
 pub const LOOP_PATTERN: &str = "the index of a `for` loop is one name or `_`";
+pub const PIPELINED: &str = "a pipelined loop is `for (i, item) in pipelined(range, |i| ..)`: \
+    between range and function may stand how many items are loaded ahead";
+pub const PIPELINED_PAIR: &str = "two ranges have two indices: `(outer, inner)`";
+pub const PIPELINED_RANGES: &str = "of two ranges the first is run-time and the second comptime: \
+    two comptime ranges are one, and only the outer one can be run-time";
+pub const PIPELINED_DEPTH: &str = "how many items are loaded ahead is comptime: it decides what is traced before the loop";
 pub const INDEX: &str = "a Rust array is indexed by comptime values only: a run-time index needs shared memory";
 pub const MATCH_LITERAL: &str =
     "a run-time value cannot be matched with a literal: compare with `==` in an `if` or `select`";

@@ -121,6 +121,10 @@ const VARIADIC: &[(&str, usize)] = &[("device_print", 1)];
 pub fn variadic_from(function: &str) -> Option<usize> {
     VARIADIC.iter().find(|(name, _)| *name == function).map(|(_, position)| *position)
 }
+
+/// What a loop that loads ahead runs over.
+pub const PIPELINED: &str = "pipelined";
+
 /// The condition of an `if` that each warp decides for itself.
 pub const WARP_ANY: &str = "warp_any";
 

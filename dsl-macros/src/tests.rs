@@ -58,7 +58,7 @@ macro_rules! fixtures {
     )*};
 }
 
-fixtures! { calls operators operands loops carried branches plain device items instances mistakes signatures functions aggregates }
+fixtures! { calls operators operands loops pipelines carried branches plain device items instances mistakes signatures functions aggregates }
 
 /// The messages of a file of kernels, in order.
 fn messages(source: &str) -> Vec<String> {

@@ -35,20 +35,28 @@ use crate::spans::{Ends, hidden, trace};
 use crate::tables::WARP_ANY;
 
 /// The header of a `for` loop: bounds and step, each with what the visit told and where it stands.
-struct Header {
-    low: (Expr, Info, Ends),
-    high: (Expr, Info, Ends),
-    step: Option<(Expr, Info, Ends)>,
-    ends: Ends,
+pub struct Header {
+    pub low: (Expr, Info, Ends),
+    pub high: (Expr, Info, Ends),
+    pub step: Option<(Expr, Info, Ends)>,
+    pub ends: Ends,
 }
 
 impl Header {
-    fn is_run_time(&self) -> bool {
+    pub fn is_run_time(&self) -> bool {
         let step = self.step.as_ref().is_some_and(|step| step.1.is_run_time());
         self.low.1.is_run_time() || self.high.1.is_run_time() || step
     }
 
-    fn traced(&self) -> bool {
+    /// The statements that name a comptime step, and its name.
+    pub fn comptime_step(&self) -> (TokenStream, TokenStream) {
+        let Some((step, _, ends)) = &self.step else { return (TokenStream::new(), quote!(1)) };
+        let by = hidden("__step");
+        let check = quote_spanned!(ends.first=> ::core::assert!(#by != 0, "a loop cannot step by 0"););
+        (quote!(let #by = #step; #check), quote!(#by))
+    }
+
+    pub fn traced(&self) -> bool {
         self.low.1.traced || self.high.1.traced || self.step.as_ref().is_some_and(|step| step.1.traced)
     }
 }
@@ -56,6 +64,10 @@ impl Header {
 impl Body {
     pub fn for_loop(&mut self, expr: &mut Expr) -> Info {
         let Expr::ForLoop(repeat) = expr else { return Info::COMPTIME };
+        if let Some((code, info)) = self.pipelined_loop(repeat) {
+            *expr = Expr::Verbatim(code);
+            return info;
+        }
         if !matches!(&*repeat.pat, Pat::Ident(_) | Pat::Wild(_)) {
             self.errors.at(&repeat.pat, errors::LOOP_PATTERN);
         }
@@ -68,7 +80,7 @@ impl Body {
         Info { traced, ..Info::COMPTIME }
     }
 
-    fn header(&mut self, range: &Expr) -> Option<Header> {
+    pub fn header(&mut self, range: &Expr) -> Option<Header> {
         let ends = Ends::of(range);
         let (range, step) = match range {
             Expr::MethodCall(ExprMethodCall { receiver, method, args, .. })
@@ -101,13 +113,9 @@ impl Body {
         self.scopes.enter_unrolled(label_name);
         let info = self.loop_body(pat, Stage::Comptime, body);
         self.scopes.leave();
-        let (next, end, by) = (hidden("__next"), hidden("__end"), hidden("__step"));
+        let (next, end) = (hidden("__next"), hidden("__end"));
         let (low, high) = (&header.low.0, &header.high.0);
-        let step = header.step.as_ref().map(|(step, _, ends)| {
-            let check = quote_spanned!(ends.first=> ::core::assert!(#by != 0, "a loop cannot step by 0"););
-            quote!(let #by = #step; #check)
-        });
-        let by = if step.is_some() { quote!(#by) } else { quote!(1) };
+        let (step, by) = header.comptime_step();
         let body = statements(body);
         let code = quote!({
             let mut #next = #low;
@@ -140,16 +148,7 @@ impl Body {
         let ends = header.ends;
         let (begin, body) = (self.begin(header), statements(body));
         let end = ends.call(&["control", "for_end"], after_trace(quote!(#this)));
-        let (mut enters, mut leaves) = (TokenStream::new(), TokenStream::new());
-        for place in carried {
-            let entry = self.name("entry", place.ends.first);
-            let (target, name, at) = (&place.expr, place.name(), place.ends);
-            let (parts, find) = self.find_parts(at, target);
-            let enter = walk(&parts, ends, [target, target], "enter", quote!(&#this, #name));
-            let leave = walk(&parts, at, [&parse_quote!(#entry), target], "leave", quote!(&#this, #name));
-            enters.extend(quote!(#find #target = #enter; let #entry = #target;));
-            leaves.extend(quote!(#target = #leave;));
-        }
+        let (enters, leaves) = self.carried(carried, &this, ends);
         quote!({
             let #this = #begin;
             #enters
@@ -162,13 +161,33 @@ impl Body {
         })
     }
 
+    /// What enters an open loop before its body and leaves it behind.
+    pub fn carried(&mut self, carried: Vec<Place>, this: &Ident, ends: Ends) -> (TokenStream, TokenStream) {
+        let (mut enters, mut leaves) = (TokenStream::new(), TokenStream::new());
+        for place in carried {
+            let entry = self.name("entry", place.ends.first);
+            let (target, name, at) = (&place.expr, place.name(), place.ends);
+            let (parts, find) = self.find_parts(at, target);
+            let enter = walk(&parts, ends, [target, target], "enter", quote!(&#this, #name));
+            let leave = walk(&parts, at, [&parse_quote!(#entry), target], "leave", quote!(&#this, #name));
+            enters.extend(quote!(#find #target = #enter; let #entry = #target;));
+            leaves.extend(quote!(#target = #leave;));
+        }
+        (enters, leaves)
+    }
+
     fn begin(&mut self, header: Header) -> TokenStream {
+        self.with_bounds(header, &["control", "for_begin"])
+    }
+
+    /// A call that takes a loop's bounds and step.
+    pub fn with_bounds(&mut self, header: Header, function: &[&str]) -> TokenStream {
         let mut begin = Call::new(header.ends);
         let one = (parse_quote!(1), Info::COMPTIME, header.ends);
         for (part, info, ends) in [header.low, header.high, header.step.unwrap_or(one)] {
             self.operand(&mut begin, &part, info, ends);
         }
-        begin.function(&["control", "for_begin"])
+        begin.function(function)
     }
 
     pub fn if_else(&mut self, expr: &mut Expr, result: Use) -> Info {
@@ -361,13 +380,13 @@ pub fn walk(parts: &Ident, ends: Ends, [a, b]: [&Expr; 2], purpose: &str, argume
     quote_spanned!(at=> #parts.walk #arguments)
 }
 
-fn after_trace(arguments: TokenStream) -> TokenStream {
+pub fn after_trace(arguments: TokenStream) -> TokenStream {
     let trace = trace();
     quote!(#trace, #arguments)
 }
 
 /// A block with braces of ours: rustc would find the author's superfluous where they stand now.
-fn statements(block: &Block) -> TokenStream {
+pub fn statements(block: &Block) -> TokenStream {
     let statements = &block.stmts;
     quote!({ #(#statements)* })
 }

@@ -1,7 +1,8 @@
 //! From items to what rustc compiles.
 //!
 //! `body` rewrites a function body: it walks the author's tree, finds the stage of each expression and replaces the
-//! run-time ones. `call`, `operator`, `control`, `assign` and `region` each do one kind of expression. `kernel`, `device`
+//! run-time ones. `call`, `operator`, `control`, `pipeline`, `assign` and `region` each do
+//! one kind of expression. `kernel`, `device`
 //! and `instances` print the items around it; `aggregate` is the derive.
 
 pub mod aggregate;
@@ -13,6 +14,7 @@ pub mod device;
 pub mod instances;
 pub mod kernel;
 mod operator;
+mod pipeline;
 mod region;
 
 use proc_macro2::TokenStream;

@@ -29,6 +29,14 @@ pub struct Branch {
 /// Opens a loop over `lo`, `lo + step`, … below `hi`. The index has the bounds' type, `i32` where they are numbers.
 #[track_caller]
 pub const fn for_begin(trace: &mut Trace<'_>, lo: Operand, hi: Operand, step: Operand) -> Loop {
+    let [lo, hi, step] = bounds(trace, lo, hi, step);
+    let kind = OpKind::For { lo: lo.value, hi: hi.value, step: step.value };
+    Loop { index: trace.emit(kind, TileType::scalar(lo.ty.dtype)) }
+}
+
+/// A loop's bounds and step as scalars of one type.
+#[track_caller]
+pub(super) const fn bounds(trace: &mut Trace<'_>, lo: Operand, hi: Operand, step: Operand) -> [Tile; 3] {
     let dtype = match (lo.own_type(), hi.own_type(), step.own_type()) {
         (Some(ty), _, _) | (None, Some(ty), _) | (None, None, Some(ty)) => ty.dtype,
         (None, None, None) => DType::I32,
@@ -37,8 +45,7 @@ pub const fn for_begin(trace: &mut Trace<'_>, lo: Operand, hi: Operand, step: Op
     check_bound(trace, &lo, dtype);
     check_bound(trace, &hi, dtype);
     check_bound(trace, &step, dtype);
-    let kind = OpKind::For { lo: lo.value, hi: hi.value, step: step.value };
-    Loop { index: trace.emit(kind, TileType::scalar(dtype)) }
+    [lo, hi, step]
 }
 
 #[track_caller]

@@ -23,6 +23,7 @@ mod math;
 mod operand;
 pub mod operators;
 mod ops;
+pub mod pipeline;
 mod print;
 pub mod region;
 mod shape;

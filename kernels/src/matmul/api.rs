@@ -1,6 +1,8 @@
 //! The call: two matrices in, one out, one launch.
 
 use super::config::{Choice, choose, tiles};
+use super::kernel::Order;
+const ORDER: [Order;2] = match option_env!("ORD") { Some(x) => { let b = x.as_bytes(); [if b[0]==b'c' {Order::Columns} else {Order::Rows}, if b[1]==b'c' {Order::Columns} else {Order::Rows}] }, None => [Order::Rows, Order::Rows] };
 use super::{MatmulArgs, MatmulConfig, MatmulError, MatmulKernel, MatmulTile};
 use crate::memory::Memory;
 use crate::number::Real;
@@ -182,7 +184,7 @@ impl<T: Real> Matmul<T> {
     fn kernel(&self, aligned: bool) -> MatmulKernel<T> {
         let Choice { unit, tile: (block_m, block_n, block_k) } = self.choice;
         let warps = if unit == Unit::M8N8K4 { (block_m * block_n / 4096).max(4) } else { 4 };
-        MatmulKernel { t: MatmulTile { unit, block_m, block_n, block_k, warps, aligned }, types: PhantomData }
+        MatmulKernel { t: MatmulTile { unit, block_m, block_n, block_k, warps, order: ORDER, aligned, accumulate: false }, types: PhantomData }
     }
 
     /// What the program is called in its PTX: `matmul_m8n8k4_128x64x32_f16`.

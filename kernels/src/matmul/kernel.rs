@@ -1,14 +1,25 @@
 //! Matrix product, the kernel.
 //!
-//! A block computes `block_m` x `block_n` elements of C. It walks along k, `block_k` at a time: tiles of A and B are loaded
-//! from global memory while the tiles before are multiplied, staged in shared memory in a layout without bank conflicts,
-//! and read back as the unit's fragments.
+//! A block computes `block_m` x `block_n` elements of C. It walks along k, `block_k` at a time, through two stages of
+//! shared memory: while one is multiplied, the next tiles of A and B come from global memory, and are staged in the other
+//! before the last products of this one. Within a stage the unit's fragments of a step are loaded while the step before
+//! is multiplied. So there is one barrier a tile, and nobody waits for memory:
+//!
+//! ```text
+//! global memory     tile 1 ──────────────────────┐    tile 2 ─────────
+//! shared memory                          store 1 ▼ barrier
+//! fragments         step 1   step 2   ...  step 0 of tile 1   step 1
+//! products          step 0   step 1   ...  last step          step 0
+//! ```
+//!
+//! The first tile is the one that may be narrower than the others, so that only its loads look at k. Rows beyond the
+//! matrix are loaded as its last one: they only make rows of C that are never stored.
 
-use crate::tile::{loaded_rows, product, row_aligned, VECTOR};
+use crate::tile::{VECTOR, loaded_rows, product, row_aligned};
 use crate::unit::Unit;
 use quadpair::prelude::*;
 
-/// Steps along k that are loaded at once.
+/// Steps along k whose fragments are loaded at once.
 const STEP: usize = 4;
 
 /// The comptime parameters: sizes, and the layouts that follow from them.
@@ -24,8 +35,12 @@ pub struct MatmulTile {
     pub block_k: usize,
     /// Warps of a block, an even power of two or twice one.
     pub warps: usize,
-    /// Whether every row starts at a 16-byte boundary and has a multiple of 8 elements.
+    /// How A and B lie in memory.
+    pub order: [Order; 2],
+    /// Whether every row (or column) in memory starts at a 16-byte boundary and has a multiple of 8 elements.
     pub aligned: bool,
+    /// Whether C is added to.
+    pub accumulate: bool,
 }
 
 impl MatmulTile {
@@ -47,38 +62,148 @@ impl MatmulTile {
         }
     }
 
-    /// The left operand of one step.
-    const fn left(&self) -> Layout {
-        match self.unit {
-            Unit::M8N8K4 => self.mma().a([self.block_m, STEP]),
-            Unit::Fma => self.accumulator().operand_a(STEP),
+    /// Operand 0, `[m, k]`, or 1, `[k, n]`, of `k` steps, as the unit takes it from the order that it lies in.
+    const fn fragment(&self, operand: usize, k: usize) -> Layout {
+        let (a, b) = ([self.block_m, k], [k, self.block_n]);
+        match (self.unit, operand, self.order[operand]) {
+            (Unit::M8N8K4, 0, Order::Rows) => self.mma().a(a),
+            (Unit::M8N8K4, 0, Order::Columns) => self.mma().a_col(a),
+            (Unit::M8N8K4, _, Order::Rows) => self.mma().b_row(b),
+            (Unit::M8N8K4, _, Order::Columns) => self.mma().b(b),
+            (Unit::Fma, 0, _) => self.accumulator().operand_a(k),
+            (Unit::Fma, _, _) => self.accumulator().operand_b(k),
         }
     }
 
-    /// The right operand of one step: n runs along B's rows.
-    const fn right(&self) -> Layout {
-        match self.unit {
-            Unit::M8N8K4 => self.mma().b_row([STEP, self.block_n]),
-            Unit::Fma => self.accumulator().operand_b(STEP),
+    /// The dimensions of memory in the order of the operand's, and the other way round.
+    const fn dims(&self, operand: usize) -> [usize; 2] {
+        match self.order[operand] {
+            Order::Rows => [0, 1],
+            Order::Columns => [1, 0],
         }
     }
 
-    const fn left_wide(&self) -> Layout {
-        match self.unit {
-            Unit::M8N8K4 => self.mma().a([self.block_m, VECTOR]),
-            Unit::Fma => self.accumulator().operand_a(STEP),
+    /// A tile of an operand as it comes from global memory, in the order of memory.
+    const fn loaded(&self, operand: usize) -> Layout {
+        let [rows, columns] = if operand == 0 { [self.block_m, self.block_k] } else { [self.block_k, self.block_n] };
+        match self.order[operand] {
+            Order::Rows => loaded_rows(rows, columns, self.warps),
+            Order::Columns => loaded_rows(columns, rows, self.warps),
         }
     }
 
-    const fn rows(&self, rows: usize, columns: usize) -> Layout {
-        loaded_rows(rows, columns, self.warps)
+    /// Shared memory for a tile of an operand, in the order of memory.
+    const fn staged(&self, operand: usize, bits: u32) -> SharedLayout {
+        let fragment = self.fragment(operand, VECTOR).permute(self.dims(operand));
+        SharedLayout::between(&self.loaded(operand), &fragment, bits)
+    }
+
+    /// Whether k runs along the rows of memory.
+    const fn k_contiguous(&self, operand: usize) -> bool {
+        (operand == 0) == matches!(self.order[operand], Order::Rows)
     }
 }
 
-/// The index of each element along a dimension, no larger than the last one that there is.
+/// How a matrix lies in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// Row by row.
+    #[default]
+    Rows,
+    /// Column by column: the transposed matrix, row by row.
+    Columns,
+}
+
+/// An operand in global memory.
+#[derive(Clone, Copy, Aggregate)]
+struct Source {
+    /// Where the next tile starts.
+    next: Tile,
+    /// The distance between neighbours along k.
+    along: Tile,
+    /// Where each element of a tile lies.
+    offset: Tile,
+    /// Its number along k.
+    depth: Tile,
+    /// Whether it is inside the matrix, wherever the tile is along k.
+    inside: Tile,
+}
+
+/// The rows of A (or columns of B) from `first` on; there are `limit`.
 #[device]
-fn clamped(first: Tile, limit: Tile, #[comptime] layout: Layout) -> Tile {
-    minimum(first + arange(layout), limit - 1)
+fn source(
+    start: Tile,
+    stride: Tile,
+    first: Tile,
+    limit: Tile,
+    #[comptime] operand: usize,
+    #[comptime] t: MatmulTile,
+) -> Source {
+    let layout = t.loaded(operand);
+    let [row, column] = [arange(layout.slice(1)).expand_dims(1), arange(layout.slice(0)).expand_dims(0)];
+    if t.k_contiguous(operand) {
+        let offset = minimum(first + row, limit - 1) as i64 * stride + column as i64;
+        Source { next: start, along: scalar::<i64>(1), offset, depth: column, inside: scalar::<bool>(true) }
+    } else {
+        let offset = row as i64 * stride + (first + column) as i64;
+        Source { next: start, along: stride, offset, depth: row, inside: first + column < limit }
+    }
+}
+
+/// The next tile, where the mask holds; 0 elsewhere.
+#[device]
+fn fetch(source: Source, mask: Tile) -> Tile {
+    load_masked(source.next + source.offset, source.inside & mask, 0.0)
+}
+
+/// `A B` for the rows from `first_row` and the columns from `first_column` on, as an accumulator.
+#[device]
+pub(crate) fn accumulate<T: Element>(
+    [a, b]: [Tile; 2],
+    [a_stride, b_stride]: [Tile; 2],
+    [first_row, first_column]: [Tile; 2],
+    [m, n, k]: [Tile; 3],
+    #[comptime] t: MatmulTile,
+) -> Tile {
+    let bits = T::DTYPE.bits();
+    let a_shared = [shared::<T>(t.staged(0, bits)), shared::<T>(t.staged(0, bits))];
+    let b_shared = [shared::<T>(t.staged(1, bits)), shared::<T>(t.staged(1, bits))];
+    // What is a multiple of 8 where rows in memory are.
+    let [a, b] = [row_aligned(a, t.aligned), row_aligned(b, t.aligned)];
+    let [a_stride, b_stride] = [row_aligned(a_stride, t.aligned), row_aligned(b_stride, t.aligned)];
+    let m = row_aligned(m, t.aligned && !t.k_contiguous(0));
+    let n = row_aligned(n, t.aligned && !t.k_contiguous(1));
+    let k = row_aligned(k, t.aligned && (t.k_contiguous(0) || t.k_contiguous(1)));
+    let mut a = source(a, a_stride, first_row, m, 0, t);
+    let mut b = source(b, b_stride, first_column, n, 1, t);
+    let tiles = maximum(cdiv(k, t.block_k), 1);
+    let narrow = k - (tiles - 1) * t.block_k;
+    let mut fetched = [fetch(a, a.depth < narrow), fetch(b, b.depth < narrow)];
+    a.next = a.next + a.along * narrow as i64;
+    b.next = b.next + b.along * narrow as i64;
+
+    let steps = t.block_k / STEP;
+    let mut acc = zeros::<f32>(t.accumulator());
+    for (_, [left, right]) in pipelined(((0..tiles).step_by(2), 0..2 * steps), |(tile, step)| {
+        let stage = step / steps;
+        if step % steps == 0 {
+            // The first step of a tile makes it visible, and the next one sets out.
+            a_shared[stage].store(fetched[0]);
+            b_shared[stage].store(fetched[1]);
+            barrier();
+            let more = tile + 1 + stage < tiles;
+            fetched = [fetch(a, more), fetch(b, more)];
+            a.next = a.next + a.along * t.block_k;
+            b.next = b.next + b.along * t.block_k;
+        }
+        let at = step % steps * STEP;
+        let left = a_shared[stage].permute(t.dims(0)).slice(1, at, STEP).load(t.fragment(0, STEP));
+        let right = b_shared[stage].permute(t.dims(1)).slice(0, at, STEP).load(t.fragment(1, STEP));
+        [left, right]
+    }) {
+        acc = product(left, right, acc, t.unit);
+    }
+    acc
 }
 
 /// `C = A B`; strides are the distances between rows, in elements.
@@ -95,62 +220,8 @@ pub fn matmul<T: Element>(
     c_stride: i64,
     #[comptime] t: MatmulTile,
 ) {
-    let a_layout = t.rows(t.block_m, t.block_k);
-    let b_layout = t.rows(t.block_k, t.block_n);
-    let a_memory = SharedLayout::between(&a_layout, &t.left_wide(), T::DTYPE.bits());
-    let b_memory = SharedLayout::between(&b_layout, &t.right(), T::DTYPE.bits());
-    let a_shared = [shared::<T>(a_memory), shared::<T>(a_memory)];
-    let b_shared = [shared::<T>(b_memory), shared::<T>(b_memory)];
-
-    let [a_stride, b_stride] = [row_aligned(a_stride, t.aligned), row_aligned(b_stride, t.aligned)];
-    let [a, b] = [row_aligned(a, t.aligned), row_aligned(b, t.aligned)];
-    let [n, k] = [row_aligned(n, t.aligned), row_aligned(k, t.aligned)];
-    let first_row = program_id(1) * t.block_m;
-    let first_column = program_id(0) * t.block_n;
-    let tiles = maximum((k + (t.block_k - 1)) / t.block_k, 1);
-    let first = row_aligned(k - (tiles - 1) * t.block_k, t.aligned);
-    let a_k = arange(a_layout.slice(0)).expand_dims(0);
-    let a_row = minimum(first_row + arange(a_layout.slice(1)).expand_dims(1), m - 1);
-    let b_k = arange(b_layout.slice(1)).expand_dims(1);
-    let b_column = arange(b_layout.slice(0)).expand_dims(0);
-    let a_offset = a_row as i64 * a_stride + a_k as i64;
-    let b_offset = b_k as i64 * b_stride + b_column as i64;
-    let inside = first_column + b_column < n;
-    let mut a_next = a;
-    let mut b_next = b + first_column;
-    a_shared[0].store(load_masked(a_next + a_offset, a_k < first, 0.0));
-    b_shared[0].store(load_masked(b_next + b_offset, (b_k < first) & inside, 0.0));
-    barrier();
-    a_next = a_next + first;
-    b_next = b_next + b_stride * first as i64;
-    let mut left = a_shared[0].slice(1, 0, STEP).load(t.left());
-    let mut right = b_shared[0].slice(0, 0, STEP).load(t.right());
-    let mut acc = zeros::<f32>(t.accumulator());
-    for tile in (0..tiles).step_by(2) {
-        for stage in 0..2 {
-            let more = tile + (1 + stage) < tiles;
-            let a_tile = load_masked(a_next + a_offset, more, 0.0);
-            let b_tile = load_masked(b_next + b_offset, inside & more, 0.0);
-            a_next = a_next + t.block_k;
-            b_next = b_next + b_stride * t.block_k;
-            for step in 0..t.block_k / STEP {
-                let l = left;
-                let r = right;
-                if step + 1 < t.block_k / STEP {
-                    left = a_shared[stage].slice(1, (step + 1) * STEP, STEP).load(t.left());
-                    right = b_shared[stage].slice(0, (step + 1) * STEP, STEP).load(t.right());
-                } else {
-                    a_shared[1 - stage].store(a_tile);
-                    b_shared[1 - stage].store(b_tile);
-                    barrier();
-                    left = a_shared[1 - stage].slice(1, 0, STEP).load(t.left());
-                    right = b_shared[1 - stage].slice(0, 0, STEP).load(t.right());
-                }
-                acc = product(l, r, acc, t.unit);
-            }
-        }
-    }
-
+    let [first_row, first_column] = [program_id(1) * t.block_m, program_id(0) * t.block_n];
+    let acc = accumulate::<T>([a, b], [a_stride, b_stride], [first_row, first_column], [m, n, k], t);
     let row = first_row + arange(t.accumulator().slice(1)).expand_dims(1);
     let column = first_column + arange(t.accumulator().slice(0)).expand_dims(0);
     store_masked(c + row as i64 * c_stride + column, acc, (row < m) & (column < n));
