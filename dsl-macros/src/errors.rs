@@ -53,7 +53,8 @@ pub const PIPELINED: &str = "a pipelined loop is `for (i, item) in pipelined(ran
 pub const PIPELINED_PAIR: &str = "two ranges have two indices: `(outer, inner)`";
 pub const PIPELINED_RANGES: &str = "of two ranges the first is run-time and the second comptime: \
     two comptime ranges are one, and only the outer one can be run-time";
-pub const PIPELINED_DEPTH: &str = "how many items are loaded ahead is comptime: it decides what is traced before the loop";
+pub const PIPELINED_DEPTH: &str =
+    "how many items are loaded ahead is comptime: it decides what is traced before the loop";
 pub const INDEX: &str = "a Rust array is indexed by comptime values only: a run-time index needs shared memory";
 pub const MATCH_LITERAL: &str =
     "a run-time value cannot be matched with a literal: compare with `==` in an `if` or `select`";

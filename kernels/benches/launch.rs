@@ -18,7 +18,7 @@ use quadpair::cuda::cudarc::driver::{CudaSlice, CudaStream};
 use quadpair::cuda::{CubinCache, Cuda, DeviceInfo, devices};
 use quadpair::{Program, Target, compile};
 use quadpair_kernels::attention::{Attention, AttentionConfig, Inputs, Outputs};
-use quadpair_kernels::matmul::{Matmul, MatmulConfig, Matrix};
+use quadpair_kernels::matmul::{Matmul, MatmulConfig, Matrix, Variant};
 use quadpair_kernels::vector_add::{VECTOR_ADD, VectorAddArgs};
 use quadpair_kernels::view::View;
 use quadpair_profiles::Profile;
@@ -68,7 +68,7 @@ fn first_uses(cuda: &Cuda, profile: &Profile) -> Result<()> {
     for profile in [&volta, profile] {
         let target = Target::from(profile);
         first_use(&keeping, "vector_add", || Ok(Arc::new(compile("vector_add", VECTOR_ADD.kernel(), target)?)))?;
-        first_use(&keeping, "matmul", || Ok(Matmul::<f16>::new(profile, MatmulConfig::default())?.program(true)?))?;
+        first_use(&keeping, "matmul", || Ok(Matmul::<f16>::new(profile, MatmulConfig::default())?.program(&Variant::default())?))?;
         for head_dim in [64, 96, 128, 256] {
             let config = AttentionConfig::new(head_dim);
             let make = || Ok(Attention::<f16, f32>::new(profile, config)?.program(false, true)?);

@@ -11,7 +11,7 @@ use quadpair::Target;
 use quadpair::inspect::emitted::emitted_by;
 use quadpair::ptx::{parse, print};
 use quadpair_kernels::attention::{Attention, AttentionConfig};
-use quadpair_kernels::matmul::{Matmul, MatmulConfig};
+use quadpair_kernels::matmul::{Matmul, MatmulConfig, Variant};
 use quadpair_kernels::vector_add::VECTOR_ADD;
 use quadpair_profiles::Profile;
 
@@ -21,9 +21,13 @@ static TEXTS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let matmul = Matmul::<f16>::new(&volta, MatmulConfig::default()).unwrap();
     let attention = Attention::<f16, f32>::new(&volta, AttentionConfig::new(32)).unwrap();
     let vector_add = VECTOR_ADD.program(Target::from(&volta)).unwrap();
-    [vector_add, matmul.program(false).unwrap(), attention.program(true, true).unwrap()]
-        .map(|program| program.ptx().to_owned())
-        .to_vec()
+    [
+        vector_add,
+        matmul.program(&Variant { aligned: [false; 3], ..Variant::default() }).unwrap(),
+        attention.program(true, true).unwrap(),
+    ]
+    .map(|program| program.ptx().to_owned())
+    .to_vec()
 });
 
 fn read(text: String) -> Result<(), TestCaseError> {

@@ -62,7 +62,9 @@ impl Body {
             return None;
         }
         let call = call.clone();
-        let Some(pipelined) = self.pipelined(&call, &repeat.pat) else { return Some((TokenStream::new(), Info::WRONG)) };
+        let Some(pipelined) = self.pipelined(&call, &repeat.pat) else {
+            return Some((TokenStream::new(), Info::WRONG));
+        };
         let code = match pipelined.outer {
             Some(_) => self.run_time_pipeline(repeat, pipelined),
             None => self.unrolled_pipeline(repeat, pipelined),

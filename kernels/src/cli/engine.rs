@@ -8,7 +8,7 @@ use quadpair::cuda::cudarc::driver::{CudaSlice, DriverError};
 use quadpair::cuda::{self, Cuda, CudaError};
 use quadpair::sim::Simulator;
 use quadpair_kernels::attention::{Attention, Inputs, Outputs};
-use quadpair_kernels::matmul::{Matmul, Matrix};
+use quadpair_kernels::matmul::{Matmul, Matrix, Terms};
 use quadpair_kernels::number::Real;
 use quadpair_kernels::view::View;
 use quadpair_profiles::Profile;
@@ -135,22 +135,25 @@ impl Engine {
         }
     }
 
-    /// Multiplies matrices of the host.
-    pub fn multiply<T: Real>(
+    /// Multiplies matrices of the host into one that holds what C was.
+    pub fn multiply<T: Real, U: Real>(
         &self,
-        matmul: &Matmul<T>,
+        matmul: &Matmul<T, U>,
         a: Matrix<&[T]>,
         b: Matrix<&[T]>,
-    ) -> Result<Outcome<f32>, CliError> {
-        let mut out = vec![0.0; a.rows * b.columns];
+        c: Matrix<Vec<U>>,
+        terms: Terms<&[U]>,
+    ) -> Result<Outcome<U>, CliError> {
+        let form = c.with(());
+        let mut out = c.data;
         match &self.backend {
             Backend::Simulator(simulator) => {
-                let c = Matrix::contiguous(&mut out[..], a.rows, b.columns);
-                let (report, seconds) = simulated(|| Ok(matmul.multiply(simulator, a, b, c)?))?;
+                let c = form.with(&mut out[..]);
+                let (report, seconds) = simulated(|| Ok(matmul.multiply_add(simulator, a, b, c, terms)?))?;
                 Ok(Outcome { out, lse: Vec::new(), seconds, report })
             }
             Backend::Cuda(cuda) => {
-                let seconds = multiply_on_gpu(cuda, matmul, a, b, &mut out)?;
+                let seconds = multiply_on_gpu(cuda, matmul, [a, b], form.with(&mut out[..]), terms)?;
                 Ok(Outcome { out, lse: Vec::new(), seconds, report: Report::default() })
             }
         }
@@ -221,21 +224,28 @@ fn attend_on_gpu<T: Real, U: Real>(
     Ok(seconds)
 }
 
-fn multiply_on_gpu<T: Real>(
+fn multiply_on_gpu<T: Real, U: Real>(
     cuda: &Cuda,
-    matmul: &Matmul<T>,
-    a: Matrix<&[T]>,
-    b: Matrix<&[T]>,
-    out: &mut [f32],
+    matmul: &Matmul<T, U>,
+    [a, b]: [Matrix<&[T]>; 2],
+    c: Matrix<&mut [U]>,
+    terms: Terms<&[U]>,
 ) -> Result<f64, CliError> {
-    let (left, right, mut sum) = (upload(cuda, a.data)?, upload(cuda, b.data)?, upload(cuda, out)?);
+    let (left, right) = (upload(cuda, a.data)?, upload(cuda, b.data)?);
+    let bias = terms.bias.map(|bias| upload(cuda, bias)).transpose()?;
+    // Each launch adds to a C of its own.
+    let mut sums = [upload(cuda, c.data)?, upload(cuda, c.data)?].into_iter();
+    let mut last = None;
     let seconds = timed(cuda, || {
-        let a = Matrix { data: left.as_view(), rows: a.rows, columns: a.columns, stride: a.stride };
-        let b = Matrix { data: right.as_view(), rows: b.rows, columns: b.columns, stride: b.stride };
-        let c = Matrix::contiguous(sum.as_view_mut(), a.rows, b.columns);
-        matmul.multiply(cuda, a, b, c)?;
+        let mut sum = sums.next().unwrap_or_else(|| unreachable!("it is launched twice"));
+        let terms = Terms { alpha: terms.alpha, beta: terms.beta, bias: bias.as_ref().map(|bias| bias.as_view()) };
+        let (a, b) = (a.with(left.as_view()), b.with(right.as_view()));
+        matmul.multiply_add(cuda, a, b, c.with(sum.as_view_mut()), terms)?;
+        last = Some(sum);
         Ok(())
     })?;
-    download(cuda, &sum, out)?;
+    if let Some(sum) = last {
+        download(cuda, &sum, c.data)?;
+    }
     Ok(seconds)
 }

@@ -9,7 +9,7 @@ use quadpair::inspect::values;
 use quadpair::ir::Function;
 use quadpair::{Instance, Kernel, KernelError, Program, Target, record};
 use quadpair_kernels::attention::{Attention, AttentionConfig, FLASH_64, FLASH_64_FMA, FLASH_96, FLASH_128, FLASH_256};
-use quadpair_kernels::matmul::{Matmul, MatmulConfig};
+use quadpair_kernels::matmul::{Matmul, MatmulConfig, Order, Variant};
 use quadpair_kernels::vector_add::VECTOR_ADD;
 use quadpair_profiles::Profile;
 use std::path::Path;
@@ -39,6 +39,12 @@ pub struct Settings {
     /// The tile: MxN for flash_attention, MxNxK for matmul [default: the profile's]
     #[arg(long, value_name = "TILE")]
     tile: Option<Tile>,
+    /// Matmul: A lies column by column
+    #[arg(long)]
+    transpose_a: bool,
+    /// Matmul: B lies column by column
+    #[arg(long)]
+    transpose_b: bool,
 }
 
 /// The kernels by name, and the instances that are built with the program.
@@ -116,7 +122,9 @@ impl Settings {
     fn matmul(&self, profile: &Profile) -> Result<Made, CliError> {
         let tile = self.tile.as_ref().map(Tile::matmul).transpose()?;
         let matmul = Matmul::<f16>::new(profile, MatmulConfig { unit: self.chip.unit.0, tile })?;
-        Ok(Made { function: matmul.function(true)?, program: matmul.program(true)? })
+        let order = [self.transpose_a, self.transpose_b].map(|t| if t { Order::Columns } else { Order::Rows });
+        let variant = Variant { order, ..Variant::default() };
+        Ok(Made { function: matmul.function(&variant)?, program: matmul.program(&variant)? })
     }
 
     fn attention(&self, profile: &Profile) -> Result<Made, CliError> {
@@ -138,7 +146,7 @@ pub fn lookup(kernel: &str, value: &str) -> Result<Value, String> {
     let Ok(name) = KernelName::from_str(kernel, false) else {
         return Err(format!("there is no kernel `{kernel}`; there are {}", kernel_names().join(", ")));
     };
-    let settings = Settings { chip: Chip::default(), head_dim: HEAD_DIM, tile: None };
+    let settings = Settings { chip: Chip::default(), head_dim: HEAD_DIM, tile: None, transpose_a: false, transpose_b: false };
     let made = settings.make(name).map_err(|error| error.line())?;
     values::find(&made.function, value, &source)
 }

@@ -1,99 +1,70 @@
-//! The call: two matrices in, one out, one launch.
+//! The call: matrices in, one out, one launch.
 
-use super::config::{Choice, choose, tiles};
+use super::config::{Choice, choose, tiles, warps};
+use super::fused::{Arguments, Epilogue};
 use super::kernel::Order;
-const ORDER: [Order;2] = match option_env!("ORD") { Some(x) => { let b = x.as_bytes(); [if b[0]==b'c' {Order::Columns} else {Order::Rows}, if b[1]==b'c' {Order::Columns} else {Order::Rows}] }, None => [Order::Rows, Order::Rows] };
-use super::{MatmulArgs, MatmulConfig, MatmulError, MatmulKernel, MatmulTile};
+use super::matrix::{Matrix, WIDEST};
+use super::{MatmulConfig, MatmulError, MatmulTile, plain};
 use crate::memory::Memory;
 use crate::number::Real;
-use crate::tile::VECTOR;
 use crate::unit::Unit;
 use quadpair::ir::Function;
 use quadpair::{Kernel, KernelError, Program, Report, Target, compile, record};
 use quadpair_profiles::Profile;
+use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes of the widest access that a thread makes; matrices whose rows all start at a multiple of it are loaded that wide.
-const WIDEST: usize = 16;
-
-/// A matrix in a buffer of type `D`, row by row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Matrix<D> {
-    /// The buffer; the matrix starts at its first element.
-    pub data: D,
-    /// Rows.
-    pub rows: usize,
-    /// Columns.
-    pub columns: usize,
-    /// Elements from the start of a row to the start of the next.
-    pub stride: usize,
+/// What is computed besides the product: `alpha A B + beta C + bias`, with a bias of type `D`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Terms<D> {
+    /// The factor of the product.
+    pub alpha: f32,
+    /// The factor of what C was; where it is 0, C is not read.
+    pub beta: f32,
+    /// A number for each column, of the type of C.
+    pub bias: Option<D>,
 }
 
-impl<D> Matrix<D> {
-    /// A matrix whose rows lie one after the other.
-    pub fn contiguous(data: D, rows: usize, columns: usize) -> Self {
-        Self { data, rows, columns, stride: columns }
-    }
-
-    /// Checks sizes against the buffer's length and what a launch can count.
-    pub(crate) fn check(&self, matrix: &'static str, length: usize) -> Result<(), MatmulError> {
-        let limit = i32::MAX as usize - 1024;
-        for (what, value) in [("rows", self.rows), ("columns", self.columns)] {
-            if value > limit {
-                return Err(MatmulError::TooLarge { what, value, limit });
-            }
-        }
-        let needed = match (self.rows, self.columns) {
-            (0, _) | (_, 0) => 0,
-            (rows, columns) => (rows - 1).saturating_mul(self.stride).saturating_add(columns),
-        };
-        if needed > length {
-            return Err(MatmulError::Buffer { matrix, needed, length });
-        }
-        Ok(())
-    }
-
-    pub(crate) fn check_shape(
-        &self,
-        matrix: &'static str,
-        [expected_rows, expected_columns]: [usize; 2],
-        by: &'static str,
-    ) -> Result<(), MatmulError> {
-        let (rows, columns) = (self.rows, self.columns);
-        if (rows, columns) != (expected_rows, expected_columns) {
-            return Err(MatmulError::Shape { matrix, rows, columns, expected_rows, expected_columns, by });
-        }
-        Ok(())
-    }
-
-    fn check_overlap(&self, matrix: &'static str) -> Result<(), MatmulError> {
-        if self.rows > 1 && self.stride < self.columns {
-            return Err(MatmulError::Overlap { matrix, columns: self.columns, stride: self.stride });
-        }
-        Ok(())
-    }
-
-    fn rows_aligned(&self, element_bytes: usize) -> bool {
-        self.rows <= 1 || (self.stride * element_bytes).is_multiple_of(WIDEST)
-    }
-
-    /// Whether rows have a multiple of the elements that a thread loads at once.
-    fn whole_vectors(&self) -> bool {
-        self.columns.is_multiple_of(VECTOR)
+impl<D> Default for Terms<D> {
+    /// The product alone.
+    fn default() -> Self {
+        Self { alpha: 1.0, beta: 0.0, bias: None }
     }
 }
 
-/// A product made ready for a chip: operands of type `T` (f16, bf16 or f32), the result in f32.
+/// What a program is made for besides types and tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// How A and B lie in memory.
+    pub order: [Order; 2],
+    /// Of A, B and C, whether every row (or column) in memory starts at a multiple of 16 bytes and has a multiple of 8
+    /// elements.
+    pub aligned: [bool; 3],
+    /// Whether C is added to.
+    pub accumulate: bool,
+    /// Whether there is a bias.
+    pub bias: bool,
+}
+
+impl Default for Variant {
+    /// The product alone, of aligned matrices that lie row by row.
+    fn default() -> Self {
+        Self { order: [Order::Rows; 2], aligned: [true; 3], accumulate: false, bias: false }
+    }
+}
+
+/// A product made ready for a chip: operands of type `T` and results of type `U`, each f16, bf16 or f32, and what becomes of
+/// the elements before they are stored ([`matmul_with`](crate::matmul_with)).
 #[derive(Debug)]
-pub struct Matmul<T> {
+pub struct Matmul<T, U = f32, E = plain::Fused> {
     choice: Choice,
     target: Target,
-    programs: Mutex<[Option<Arc<Program>>; 2]>,
-    types: PhantomData<fn() -> T>,
+    programs: Mutex<HashMap<Variant, Arc<Program>>>,
+    types: PhantomData<fn() -> (T, U, E)>,
 }
 
-impl<T: Real> Matmul<T> {
+impl<T: Real, U: Real, E: Epilogue> Matmul<T, U, E> {
     /// Chooses the kernel that the profile's chip runs for this configuration.
     ///
     /// # Errors
@@ -120,94 +91,147 @@ impl<T: Real> Matmul<T> {
         self.choice.tile
     }
 
-    /// The compiled kernel, for rows that all start at a multiple of 16 bytes and have a multiple of 8
-    /// elements, or for any.
+    /// The compiled kernel.
     ///
     /// # Errors
     /// The chip can't run it.
-    pub fn program(&self, aligned: bool) -> Result<Arc<Program>, MatmulError> {
+    pub fn program(&self, variant: &Variant) -> Result<Arc<Program>, MatmulError> {
         let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
-        let slot = &mut programs[usize::from(aligned)];
-        if let Some(program) = slot {
+        if let Some(program) = programs.get(variant) {
             return Ok(Arc::clone(program));
         }
-        let program = Arc::new(compile(&self.name(aligned), &self.kernel(aligned), self.target)?);
-        *slot = Some(Arc::clone(&program));
+        let program = Arc::new(compile(&self.name(variant), &self.kernel(variant), self.target)?);
+        programs.insert(*variant, Arc::clone(&program));
         Ok(program)
     }
 
-    /// The kernel's tile IR, for aligned rows or any.
+    /// The kernel's tile IR.
     ///
     /// # Errors
     /// A rule of the language that the tile breaks.
-    pub fn function(&self, aligned: bool) -> Result<Function, MatmulError> {
-        Ok(record(&self.kernel(aligned)).map_err(KernelError::from)?)
+    pub fn function(&self, variant: &Variant) -> Result<Function, MatmulError> {
+        Ok(record(&self.kernel(variant)).map_err(KernelError::from)?)
     }
 
-    /// Computes `C = A B` on a backend, in one launch; nothing is launched if C is empty.
+    /// Computes `C = A B` on a backend, as [`Self::multiply_add`] does.
     ///
     /// # Errors
-    /// Matrices that don't fit each other or their buffers (before anything runs), or a launch that fails.
+    /// As of [`Self::multiply_add`].
     pub fn multiply<'a, B: Memory>(
         &self,
         backend: &B,
         a: Matrix<B::Ref<'a, T>>,
         b: Matrix<B::Ref<'a, T>>,
-        c: Matrix<B::Mut<'a, f32>>,
+        c: Matrix<B::Mut<'a, U>>,
+    ) -> Result<Report, MatmulError> {
+        self.multiply_add(backend, a, b, c, Terms::default())
+    }
+
+    /// Computes `C = alpha A B + beta C + bias`, or what the epilogue makes of these, for each matrix of C's batch, in one
+    /// launch; nothing is launched if C is empty.
+    ///
+    /// # Errors
+    /// Matrices that don't fit each other or their buffers (before anything runs), or a launch that fails.
+    pub fn multiply_add<'a, B: Memory>(
+        &self,
+        backend: &B,
+        a: Matrix<B::Ref<'a, T>>,
+        b: Matrix<B::Ref<'a, T>>,
+        c: Matrix<B::Mut<'a, U>>,
+        terms: Terms<B::Ref<'a, U>>,
     ) -> Result<Report, MatmulError> {
         a.check("A", backend.length(&a.data))?;
         b.check("B", backend.length(&b.data))?;
         c.check("C", backend.length_mut(&c.data))?;
-        b.check_shape("B", [a.columns, b.columns], "A")?;
-        c.check_shape("C", [a.rows, b.columns], "A and B")?;
-        c.check_overlap("C")?;
-        if c.rows == 0 || c.columns == 0 {
+        check_together(&a.with(()), &b.with(()), &c.with(()))?;
+        if let Some(length) = terms.bias.as_ref().map(|bias| backend.length(bias))
+            && length < c.columns
+        {
+            return Err(MatmulError::Bias { length, columns: c.columns });
+        }
+        if c.batch == 0 || c.rows == 0 || c.columns == 0 {
             return Ok(Report::default());
         }
-        let bytes = T::DTYPE.bytes() as usize;
-        let aligned =
-            [&a, &b].iter().all(|m| m.whole_vectors() && m.rows_aligned(bytes) && backend.is_aligned(&m.data, WIDEST))
-                && c.rows_aligned(size_of::<f32>())
-                && backend.is_aligned_mut(&c.data, WIDEST);
-        let program = self.program(aligned)?;
-        let args = args::<B, T>(a, b, c);
-        let grid = self.kernel(aligned).grid::<B>(&args);
-        Ok(backend.launch(&program, grid, MatmulKernel::<T>::bind::<B>(args))?)
+        let bytes = [T::DTYPE, T::DTYPE, U::DTYPE].map(|dtype| dtype.bytes() as usize);
+        let variant = Variant {
+            order: [a.order, b.order],
+            aligned: [
+                a.lines_aligned(bytes[0]) && backend.is_aligned(&a.data, WIDEST),
+                b.lines_aligned(bytes[1]) && backend.is_aligned(&b.data, WIDEST),
+                c.lines_aligned(bytes[2]) && backend.is_aligned_mut(&c.data, WIDEST),
+            ],
+            accumulate: terms.beta != 0.0,
+            bias: terms.bias.is_some(),
+        };
+        let (program, kernel) = (self.program(&variant)?, self.kernel(&variant));
+        let args = E::args::<B, T, U>(arguments(a, b, c, terms));
+        let grid = kernel.grid::<B>(&args);
+        Ok(backend.launch(&program, grid, E::Kernel::<T, U>::bind::<B>(args))?)
     }
 
     /// A product in a tile, if the profile's chip can run that.
     fn prepared(profile: &Profile, choice: Choice) -> Option<Self> {
         let matmul = Self { choice, target: Target::from(profile), programs: Mutex::default(), types: PhantomData };
-        matmul.program(true).inspect_err(|e| eprintln!("{e}")).is_ok().then_some(matmul)
+        matmul.program(&Variant::default()).is_ok().then_some(matmul)
     }
 
-    fn kernel(&self, aligned: bool) -> MatmulKernel<T> {
+    fn kernel(&self, variant: &Variant) -> E::Kernel<T, U> {
         let Choice { unit, tile: (block_m, block_n, block_k) } = self.choice;
-        let warps = if unit == Unit::M8N8K4 { (block_m * block_n / 4096).max(4) } else { 4 };
-        MatmulKernel { t: MatmulTile { unit, block_m, block_n, block_k, warps, order: ORDER, aligned, accumulate: false }, types: PhantomData }
+        let Variant { order, aligned, accumulate, bias } = *variant;
+        let warps = warps(unit, self.choice.tile);
+        E::kernel(MatmulTile { unit, block_m, block_n, block_k, warps, order, aligned, accumulate, bias })
     }
 
-    /// What the program is called in its PTX: `matmul_m8n8k4_128x64x32_f16`.
-    fn name(&self, aligned: bool) -> String {
+    /// What a program is called in its PTX: `matmul_m8n8k4_128x64x32_f16_f32`, with what is special about the call.
+    pub fn name(&self, variant: &Variant) -> String {
         let Choice { unit, tile: (m, n, k) } = self.choice;
-        let alignment = if aligned { "" } else { "_unaligned" };
-        format!("matmul_{unit}_{m}x{n}x{k}_{}{alignment}", T::DTYPE.name())
+        let flag = |set: bool, text: &'static str| if set { text } else { "" };
+        let special = [
+            flag(variant.order[0] == Order::Columns, "_at"),
+            flag(variant.order[1] == Order::Columns, "_bt"),
+            flag(variant.accumulate, "_add"),
+            flag(variant.bias, "_bias"),
+            flag(variant.aligned != [true; 3], "_unaligned"),
+        ];
+        let epilogue = if E::NAME == plain::Fused::NAME { String::new() } else { format!("_{}", E::NAME) };
+        let (from, to) = (T::DTYPE.name(), U::DTYPE.name());
+        format!("matmul{epilogue}_{unit}_{m}x{n}x{k}_{from}_{to}{}", special.concat())
     }
 }
 
-/// Arguments of the kernel; sizes are checked, so each fits an i32.
-fn args<'a, B: Memory, T: Real>(
+/// Checks that matrices can be multiplied into the third.
+pub(super) fn check_together(a: &Matrix<()>, b: &Matrix<()>, c: &Matrix<()>) -> Result<(), MatmulError> {
+    b.check_shape("B", [a.columns, b.columns], "A")?;
+    c.check_shape("C", [a.rows, b.columns], "A and B")?;
+    if c.order != Order::Rows {
+        return Err(MatmulError::Order);
+    }
+    for (matrix, batch) in [("A", a.batch), ("B", b.batch)] {
+        if batch != 1 && batch != c.batch {
+            return Err(MatmulError::Batch { matrix, batch, expected: c.batch });
+        }
+    }
+    c.check_apart("C")
+}
+
+/// Arguments of the kernel; sizes are checked, so each fits.
+fn arguments<'a, B: Memory, T: Real, U: Real>(
     a: Matrix<B::Ref<'a, T>>,
     b: Matrix<B::Ref<'a, T>>,
-    c: Matrix<B::Mut<'a, f32>>,
-) -> MatmulArgs<'a, B, T> {
-    MatmulArgs {
+    c: Matrix<B::Mut<'a, U>>,
+    terms: Terms<B::Ref<'a, U>>,
+) -> Arguments<'a, B, T, U> {
+    let apart = |batch: usize, stride: usize| if batch <= 1 { 0 } else { stride as i64 };
+    Arguments {
+        batch: c.batch as i32,
         m: c.rows as i32,
         n: c.columns as i32,
         k: a.columns as i32,
-        a_stride: a.stride as i64,
-        b_stride: b.stride as i64,
-        c_stride: c.stride as i64,
+        stride: [a.stride, b.stride, c.stride].map(|stride| stride as i32),
+        batch_stride: [apart(a.batch, a.batch_stride), apart(b.batch, b.batch_stride), apart(c.batch, c.batch_stride)],
+        alpha: terms.alpha,
+        beta: terms.beta,
+        bias: terms.bias,
         a: a.data,
         b: b.data,
         c: c.data,
@@ -223,7 +247,8 @@ mod tests {
     fn message(a: Matrix<&[f16]>, b: Matrix<&[f16]>, c: Matrix<&mut [f32]>) -> String {
         let volta = Profile::by_name("volta").unwrap();
         let matmul = Matmul::new(&volta, MatmulConfig::default()).unwrap();
-        matmul.multiply(&Simulator::new(&volta), a, b, c).unwrap_err().to_string()
+        let terms = Terms { bias: Some(&[0.0; 4][..]), ..Terms::default() };
+        matmul.multiply_add(&Simulator::new(&volta), a, b, c, terms).unwrap_err().to_string()
     }
 
     #[test]
@@ -235,11 +260,31 @@ mod tests {
         assert_eq!(message(eight, b, c), "B is 4 x 8; 8 x 8 is needed, by the sizes of A");
         let c = Matrix::contiguous(&mut single[..], 8, 4);
         assert_eq!(message(eight, eight, c), "C is 8 x 4; 8 x 8 is needed, by the sizes of A and B");
-        let c = Matrix { data: &mut single[..], rows: 8, columns: 8, stride: 7 };
+        let c = Matrix { stride: 7, ..Matrix::contiguous(&mut single[..], 8, 8) };
         assert_eq!(message(eight, eight, c), "C has rows of 8 elements that start 7 apart: they overlap");
         let c = Matrix::contiguous(&mut single[..], 8, 8);
         let long = Matrix { stride: 9, ..eight };
-        assert_eq!(message(long, eight, c), "A has 64 elements, its shape and stride reach 71");
+        assert_eq!(message(long, eight, c), "A has 64 elements, its shape and strides reach 71");
+        let c = Matrix::contiguous(&mut single[..], 8, 8).transposed();
+        assert_eq!(
+            message(eight, eight, c),
+            "C lies column by column; compute its transpose, row by row: of B's transpose times A's"
+        );
+        let c = Matrix::contiguous(&mut single[..], 8, 8);
+        assert_eq!(message(eight, eight, c), "the bias has 4 elements, C 8 columns");
+    }
+
+    #[test]
+    fn batches_that_do_not_fit_are_named() {
+        let (half, mut single) = ([f16::ZERO; 64], [0.0; 64]);
+        let two = Matrix::batch(&half[..], 2, 4, 4);
+        let c = Matrix::batch(&mut single[..], 3, 4, 4);
+        assert_eq!(message(two, two, c), "A has a batch of 2; C has 3: take as many, or 1");
+        let c = Matrix { batch_stride: 15, ..Matrix::batch(&mut single[..], 2, 4, 4) };
+        assert_eq!(message(two, two, c), "C has matrices of 16 elements that start 15 apart: they overlap");
+        let c = Matrix::contiguous(&mut single[..], 4, 4);
+        let far = Matrix { stride: 1 << 23, ..Matrix::contiguous(&half[..], 4, 4) };
+        assert_eq!(message(far, far, c), "A: a stride of 8388608 is more than the 8388607 that a launch can count");
     }
 
     #[test]

@@ -31,6 +31,14 @@ pub const fn tiles(unit: Unit) -> &'static [(usize, usize, usize)] {
     }
 }
 
+/// Warps of a block. The matrix unit's have 64 x 64 elements each where the tile has room for four of them.
+pub(crate) const fn warps(unit: Unit, (block_m, block_n, _): (usize, usize, usize)) -> usize {
+    match unit {
+        Unit::M8N8K4 if block_m * block_n >= 8 * 64 * 64 => 8,
+        Unit::M8N8K4 | Unit::Fma => 4,
+    }
+}
+
 /// Chooses unit and tile for operands of a type.
 pub(crate) fn choose(profile: &Profile, dtype: DType, config: &MatmulConfig) -> Result<Choice, MatmulError> {
     let fits = chip::matmul_tile(profile, Unit::M8N8K4).is_some();

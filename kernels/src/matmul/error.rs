@@ -38,18 +38,41 @@ pub enum MatmulError {
         /// The matrices that say so.
         by: &'static str,
     },
-    /// Rows overlap.
-    #[error("{matrix} has rows of {columns} elements that start {stride} apart: they overlap")]
+    /// Rows or matrices of the result overlap.
+    #[error("{matrix} has {what} of {length} elements that start {stride} apart: they overlap")]
     Overlap {
         /// Which matrix.
         matrix: &'static str,
-        /// Elements of a row.
-        columns: usize,
-        /// Elements from the start of a row to the next.
+        /// What overlaps.
+        what: &'static str,
+        /// Elements of one.
+        length: usize,
+        /// Elements from the start of one to the next.
         stride: usize,
     },
+    /// The result lies column by column.
+    #[error("C lies column by column; compute its transpose, row by row: of B's transpose times A's")]
+    Order,
+    /// An operand has neither one matrix nor as many as the result.
+    #[error("{matrix} has a batch of {batch}; C has {expected}: take as many, or 1")]
+    Batch {
+        /// Which operand.
+        matrix: &'static str,
+        /// Its matrices.
+        batch: usize,
+        /// Those of the result.
+        expected: usize,
+    },
+    /// A bias that is too short.
+    #[error("the bias has {length} elements, C {columns} columns")]
+    Bias {
+        /// Its elements.
+        length: usize,
+        /// Columns of the result.
+        columns: usize,
+    },
     /// A matrix reaches past its buffer.
-    #[error("{matrix} has {length} elements, its shape and stride reach {needed}")]
+    #[error("{matrix} has {length} elements, its shape and strides reach {needed}")]
     Buffer {
         /// Which matrix.
         matrix: &'static str,
@@ -59,9 +82,11 @@ pub enum MatmulError {
         length: usize,
     },
     /// More than a launch can count.
-    #[error("{what}: {value} is more than the {limit} that a launch can count")]
+    #[error("{matrix}: {what} of {value} is more than the {limit} that a launch can count")]
     TooLarge {
-        /// What there is too much of.
+        /// Which matrix.
+        matrix: &'static str,
+        /// What is too large.
         what: &'static str,
         /// How much.
         value: usize,

@@ -37,10 +37,13 @@ pub struct MatmulTile {
     pub warps: usize,
     /// How A and B lie in memory.
     pub order: [Order; 2],
-    /// Whether every row (or column) in memory starts at a 16-byte boundary and has a multiple of 8 elements.
-    pub aligned: bool,
+    /// Of A, B and C, whether every row (or column) in memory starts at a 16-byte boundary and has a multiple of 8
+    /// elements.
+    pub aligned: [bool; 3],
     /// Whether C is added to.
     pub accumulate: bool,
+    /// Whether there is a bias.
+    pub bias: bool,
 }
 
 impl MatmulTile {
@@ -140,13 +143,15 @@ fn source(
     #[comptime] t: MatmulTile,
 ) -> Source {
     let layout = t.loaded(operand);
+    let [start, stride] = [row_aligned(start, t.aligned[operand]), row_aligned(stride, t.aligned[operand])];
     let [row, column] = [arange(layout.slice(1)).expand_dims(1), arange(layout.slice(0)).expand_dims(0)];
     if t.k_contiguous(operand) {
-        let offset = minimum(first + row, limit - 1) as i64 * stride + column as i64;
-        Source { next: start, along: scalar::<i64>(1), offset, depth: column, inside: scalar::<bool>(true) }
+        let next = start + first as i64 * stride as i64;
+        let offset = (minimum(first + row, limit - 1) - first) * stride + column;
+        Source { next, along: scalar::<i32>(1), offset, depth: column, inside: scalar::<bool>(true) }
     } else {
-        let offset = row as i64 * stride + (first + column) as i64;
-        Source { next: start, along: stride, offset, depth: row, inside: first + column < limit }
+        let offset = row * stride + column;
+        Source { next: start + first, along: stride, offset, depth: row, inside: first + column < limit }
     }
 }
 
@@ -156,12 +161,23 @@ fn fetch(source: Source, mask: Tile) -> Tile {
     load_masked(source.next + source.offset, source.inside & mask, 0.0)
 }
 
-/// `A B` for the rows from `first_row` and the columns from `first_column` on, as an accumulator.
+/// Where a batch entry's matrices start.
 #[device]
-pub(crate) fn accumulate<T: Element>(
-    [a, b]: [Tile; 2],
-    [a_stride, b_stride]: [Tile; 2],
-    [first_row, first_column]: [Tile; 2],
+pub fn starts(memory: [Tile; 3], batch_stride: [Tile; 3], #[comptime] t: MatmulTile) -> [Tile; 3] {
+    let entry = program_id(2) as i64;
+    let mut starts = memory;
+    for i in 0..3 {
+        starts[i] = memory[i] + entry * row_aligned(batch_stride[i], t.aligned[i]);
+    }
+    starts
+}
+
+/// `A B` for the rows and columns from `first` on, as an accumulator.
+#[device]
+pub fn accumulate<T: Element>(
+    memory: [Tile; 2],
+    stride: [Tile; 2],
+    first: [Tile; 2],
     [m, n, k]: [Tile; 3],
     #[comptime] t: MatmulTile,
 ) -> Tile {
@@ -169,18 +185,16 @@ pub(crate) fn accumulate<T: Element>(
     let a_shared = [shared::<T>(t.staged(0, bits)), shared::<T>(t.staged(0, bits))];
     let b_shared = [shared::<T>(t.staged(1, bits)), shared::<T>(t.staged(1, bits))];
     // What is a multiple of 8 where rows in memory are.
-    let [a, b] = [row_aligned(a, t.aligned), row_aligned(b, t.aligned)];
-    let [a_stride, b_stride] = [row_aligned(a_stride, t.aligned), row_aligned(b_stride, t.aligned)];
-    let m = row_aligned(m, t.aligned && !t.k_contiguous(0));
-    let n = row_aligned(n, t.aligned && !t.k_contiguous(1));
-    let k = row_aligned(k, t.aligned && (t.k_contiguous(0) || t.k_contiguous(1)));
-    let mut a = source(a, a_stride, first_row, m, 0, t);
-    let mut b = source(b, b_stride, first_column, n, 1, t);
+    let m = row_aligned(m, t.aligned[0] && !t.k_contiguous(0));
+    let n = row_aligned(n, t.aligned[1] && !t.k_contiguous(1));
+    let k = row_aligned(k, t.aligned[0] && t.k_contiguous(0) || t.aligned[1] && t.k_contiguous(1));
+    let mut a = source(memory[0], stride[0], first[0], m, 0, t);
+    let mut b = source(memory[1], stride[1], first[1], n, 1, t);
     let tiles = maximum(cdiv(k, t.block_k), 1);
     let narrow = k - (tiles - 1) * t.block_k;
     let mut fetched = [fetch(a, a.depth < narrow), fetch(b, b.depth < narrow)];
-    a.next = a.next + a.along * narrow as i64;
-    b.next = b.next + b.along * narrow as i64;
+    a.next = a.next + a.along * narrow;
+    b.next = b.next + b.along * narrow;
 
     let steps = t.block_k / STEP;
     let mut acc = zeros::<f32>(t.accumulator());
@@ -206,23 +220,43 @@ pub(crate) fn accumulate<T: Element>(
     acc
 }
 
-/// `C = A B`; strides are the distances between rows, in elements.
-#[kernel(grid = [(n as usize).div_ceil(t.block_n), (m as usize).div_ceil(t.block_m)])]
-pub fn matmul<T: Element>(
-    a: Ptr<T>,
-    b: Ptr<T>,
-    c: PtrMut<f32>,
-    m: i32,
-    n: i32,
-    k: i32,
-    a_stride: i64,
-    b_stride: i64,
-    c_stride: i64,
-    #[comptime] t: MatmulTile,
-) {
-    let [first_row, first_column] = [program_id(1) * t.block_m, program_id(0) * t.block_n];
-    let acc = accumulate::<T>([a, b], [a_stride, b_stride], [first_row, first_column], [m, n, k], t);
-    let row = first_row + arange(t.accumulator().slice(1)).expand_dims(1);
-    let column = first_column + arange(t.accumulator().slice(0)).expand_dims(0);
-    store_masked(c + row as i64 * c_stride + column, acc, (row < m) & (column < n));
+/// A block's elements of C.
+#[derive(Clone, Copy, Aggregate)]
+pub struct Place {
+    address: Tile,
+    inside: Tile,
+    /// Their columns.
+    column: Tile,
+    /// How many columns there are.
+    n: Tile,
+}
+
+/// The elements of C for the rows and columns from `first` on.
+#[device]
+pub fn place(c: Tile, stride: Tile, first: [Tile; 2], [m, n, _]: [Tile; 3], #[comptime] t: MatmulTile) -> Place {
+    let [c, stride, n] =
+        [row_aligned(c, t.aligned[2]), row_aligned(stride, t.aligned[2]), row_aligned(n, t.aligned[2])];
+    let row = first[0] + arange(t.accumulator().slice(1)).expand_dims(1);
+    let column = first[1] + arange(t.accumulator().slice(0)).expand_dims(0);
+    let address = c + row as i64 * stride as i64 + column as i64;
+    Place { address, inside: (row < m) & (column < n), column, n }
+}
+
+/// `alpha x + beta C`.
+#[device]
+pub fn scaled(x: Tile, place: Place, alpha: Tile, beta: Tile, #[comptime] t: MatmulTile) -> Tile {
+    let x = x * alpha;
+    if t.accumulate { x + load_masked(place.address, place.inside, 0.0) as f32 * beta } else { x }
+}
+
+/// The bias of each column.
+#[device]
+pub fn column_bias(bias: Tile, place: Place) -> Tile {
+    load_masked(bias + place.column as i64, place.column < place.n, 0.0) as f32
+}
+
+/// Stores a block's elements of C.
+#[device]
+pub fn write<U: Element>(x: Tile, place: Place) {
+    store_masked(place.address, x.to::<U>(), place.inside);
 }
