@@ -271,16 +271,32 @@ impl Chosen {
         if common > least { common } else { least }
     }
 
-    /// What a pass of an access reaches whose first `length` bases go at once: its lanes, then these.
+    /// What a pass of an access reaches whose first `length` bases go at once: its lanes, then these, then further lanes
+    /// while there are banks for them, so that accesses of a part of it, whose passes are of more lanes, have no conflicts
+    /// either.
     const fn pass(&self, layout: &Layout, length: usize, bytes: u32) -> Vectors {
-        let (mut reached, mut i) = (Vectors::new(), 0);
-        while i < LANE_BITS - passes(bytes << length) {
+        let (mut reached, mut i, lanes) = (Vectors::new(), 0, LANE_BITS - passes(bytes << length));
+        while i < lanes {
             reached.push(layout.lane_basis(i));
             i += 1;
         }
         i = 0;
         while i < length {
             reached.push(self.bases.items[i]);
+            i += 1;
+        }
+        let (mut span, mut dimension) = (Span::new(), 0);
+        i = 0;
+        while i < reached.length {
+            dimension += span.insert(reached.items[i], 0) as usize;
+            i += 1;
+        }
+        i = lanes;
+        while i < LANE_BITS && dimension < (WORD * 32 / bytes).ilog2() as usize {
+            if span.insert(layout.lane_basis(i), 0) {
+                reached.push(layout.lane_basis(i));
+                dimension += 1;
+            }
             i += 1;
         }
         reached
