@@ -54,6 +54,8 @@ pub(super) struct Emitter {
     pub files: Vec<String>,
     at: Option<(u32, u32, u32)>,
     labels: u32,
+    /// Whether pure instructions stay in the innermost block.
+    near: bool,
 }
 
 /// The largest power of two that is kept as a divisor.
@@ -69,6 +71,7 @@ impl Emitter {
             files: Vec::new(),
             at: None,
             labels: 0,
+            near: false,
         }
     }
 
@@ -149,6 +152,12 @@ impl Emitter {
         reg
     }
 
+    /// Keeps the pure instructions of a while in the innermost block, where they are used: for results that are so cheap
+    /// that a register for a whole loop would cost more. Gives what was so before.
+    pub fn keep_near(&mut self, near: bool) -> bool {
+        std::mem::replace(&mut self.near, near)
+    }
+
     /// Notes that a register already holds a pure instruction's result.
     pub fn known(&mut self, pure: Pure, class: Class, arg: Num, reg: Reg) {
         let level = self.level_of(&[arg]);
@@ -158,6 +167,9 @@ impl Emitter {
 
     /// The outermost block where these operands exist, without leaving a branch.
     fn level_of(&self, args: &[Num]) -> usize {
+        if self.near {
+            return self.blocks.len() - 1;
+        }
         let branch = self.blocks.iter().rposition(|block| block.conditional).unwrap_or(0);
         let operands = args.iter().filter_map(|arg| arg.register()).map(|reg| self.defined[&reg]);
         operands.fold(branch, usize::max)

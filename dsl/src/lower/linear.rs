@@ -67,13 +67,22 @@ impl Lowering<'_> {
         let crossed = constant & mask;
         let num = match crossed {
             0 => number,
-            _ => self.integer(BinaryOp::Xor, DType::U32, number, Num::int(crossed.into())),
+            _ => self.crossed(number, crossed),
         };
         let Num::Int { base, offset } = num else { unreachable!("a linear map gives an integer") };
         if let Some(reg) = base {
             self.emit.set_divisor(reg, 1 << mask.trailing_zeros());
         }
         Num::Int { base, offset: offset + i64::from(constant & !mask) }
+    }
+
+    /// The XOR with a constant. It is one instruction where it is used; computed before a loop, each constant of an
+    /// unrolled body would hold a register.
+    fn crossed(&mut self, number: Num, constant: u32) -> Num {
+        let before = self.emit.keep_near(true);
+        let crossed = self.integer(BinaryOp::Xor, DType::U32, number, Num::int(constant.into()));
+        self.emit.keep_near(before);
+        crossed
     }
 
     fn thread_part(&mut self, map: &ThreadMap) -> Num {
