@@ -15,7 +15,7 @@
 //! The first tile is the one that may be narrower than the others, so that only its loads look at k. Rows beyond the
 //! matrix are loaded as its last one: they only make rows of C that are never stored.
 
-use crate::tile::{VECTOR, loaded_rows, product, row_aligned};
+use crate::tile::{loaded_rows, product, row_aligned};
 use crate::unit::Unit;
 use quadpair::prelude::*;
 
@@ -97,7 +97,7 @@ impl MatmulTile {
 
     /// Shared memory for a tile of an operand, in the order of memory.
     const fn staged(&self, operand: usize, bits: u32) -> SharedLayout {
-        let fragment = self.fragment(operand, VECTOR).permute(self.dims(operand));
+        let fragment = self.fragment(operand, STEP).permute(self.dims(operand));
         SharedLayout::between(&self.loaded(operand), &fragment, bits)
     }
 
@@ -201,10 +201,13 @@ pub fn accumulate<T: Element>(
     for (_, [left, right]) in pipelined(((0..tiles).step_by(2), 0..2 * steps), |(tile, step)| {
         let stage = step / steps;
         if step % steps == 0 {
-            // The first step of a tile makes it visible, and the next one sets out.
+            // The first step of a tile makes it visible.
             a_shared[stage].store(fetched[0]);
             b_shared[stage].store(fetched[1]);
             barrier();
+        }
+        if step % steps == 1 {
+            // Behind its first fragments the next one sets out.
             let more = tile + 1 + stage < tiles;
             fetched = [fetch(a, more), fetch(b, more)];
             a.next = a.next + a.along * t.block_k;
