@@ -26,7 +26,7 @@
 //! loads for a later index. A comptime range inside it is unrolled, and the items go on from one round to the next.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, quote};
 use syn::{Expr, ExprCall, ExprClosure, ExprForLoop, Pat, ReturnType, parse_quote};
 
 use super::body::{Body, Info, Use, without_parentheses};
@@ -249,12 +249,11 @@ impl<'p> Rounds<'p> {
             }
             None => (quote!((0, 1)), TokenStream::new()),
         };
-        let check = quote_spanned!(self.pipelined.ends.first=>
-            ::core::assert!(#low < #end, "a pipelined loop has at least one item a round"););
+        let check = self.pipelined.ends.call(&["pipeline", "round"], after_trace(quote!(#low < #end)));
         quote! {
             let (#low, #end) = #bounds;
             #step
-            #check
+            #check;
             #start
             let (mut #next, mut #round) = (#low, 0);
         }

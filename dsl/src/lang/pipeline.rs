@@ -87,6 +87,14 @@ pub const fn depth(trace: &mut Trace<'_>, depth: usize) -> usize {
     depth
 }
 
+/// Checks that a round, of the comptime range inside a run-time one, has items.
+#[track_caller]
+pub const fn round(trace: &mut Trace<'_>, has_items: bool) {
+    if !has_items {
+        trace.fail(text("pipelined").push("the comptime range is empty, so that there is nothing to load ahead"));
+    }
+}
+
 /// An item that has been loaded.
 pub const fn item<T: Copy>(item: Option<T>) -> T {
     match item {

@@ -108,8 +108,8 @@ impl<D> Matrix<D> {
     /// Elements that a buffer has at least; `usize::MAX` if it's more than can be counted.
     fn reach(&self) -> usize {
         let [lines, length] = self.lines();
-        let matrices = (self.batch - 1).saturating_mul(self.batch_stride);
-        matrices.saturating_add((lines - 1).saturating_mul(self.stride)).saturating_add(length)
+        let matrices = self.batch.saturating_sub(1).saturating_mul(self.batch_stride);
+        matrices.saturating_add(lines.saturating_sub(1).saturating_mul(self.stride)).saturating_add(length)
     }
 
     pub(super) fn check_shape(
