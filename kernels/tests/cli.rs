@@ -144,6 +144,21 @@ fn matmul_is_checked() {
 }
 
 #[test]
+fn matmul_takes_orders_batches_and_terms() {
+    let shape =
+        ["matmul", "--m", "40", "--n", "24", "--k", "36", "--batch", "2", "--device", "sim", "--profile", "volta"];
+    let terms =
+        ["--transpose-a", "--transpose-b", "--alpha", "-0.5", "--beta", "2", "--bias", "--out", "f16", "--json"];
+    let output = quadpair(&[&shape[..], &terms].concat());
+    let record: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert!(output.status.success());
+    assert_eq!((&record["batch"], &record["out"], &record["transpose_b"]), (&2.into(), &"f16".into(), &true.into()));
+    assert!(record["relative_error"].as_f64().unwrap() <= 5e-4);
+    let ptx = stdout(&quadpair(&["ptx", "matmul", "--transpose-b"]));
+    assert!(ptx.starts_with("// instance: matmul_m8n8k4_128x128x32_f16_f32_bt, of the quadpair kernel matmul"));
+}
+
+#[test]
 fn ptx_names_the_launch() {
     for kernel in ["vector_add", "matmul", "flash_attention"] {
         let text = stdout(&quadpair(&["ptx", kernel, "--profile", "volta"]));

@@ -130,7 +130,7 @@ fn check<T: Real, U: Real, E: Epilogue>(profile: &str, config: MatmulConfig, cas
 
 fn judge<U: Real>(case: Case, c: &Matrix<()>, out: &[U], expected: &[f64], again: &[U]) {
     let (numbers, changed) = taken(c, out);
-    let difference = Difference::between(numbers.into_iter(), expected.to_vec());
+    let difference = Difference::between(numbers, expected.to_vec());
     let allowed = if size_of::<U>() == 4 {
         1e-5
     } else if U::DTYPE == DType::F16 {

@@ -61,7 +61,7 @@ pub struct Matmul<T, U = f32, E = plain::Fused> {
     choice: Choice,
     target: Target,
     programs: Mutex<HashMap<Variant, Arc<Program>>>,
-    types: PhantomData<fn() -> (T, U, E)>,
+    types: PhantomData<fn(T, U) -> E>,
 }
 
 impl<T: Real, U: Real, E: Epilogue> Matmul<T, U, E> {
@@ -246,7 +246,7 @@ mod tests {
 
     fn message(a: Matrix<&[f16]>, b: Matrix<&[f16]>, c: Matrix<&mut [f32]>) -> String {
         let volta = Profile::by_name("volta").unwrap();
-        let matmul = Matmul::new(&volta, MatmulConfig::default()).unwrap();
+        let matmul = Matmul::<f16>::new(&volta, MatmulConfig::default()).unwrap();
         let terms = Terms { bias: Some(&[0.0; 4][..]), ..Terms::default() };
         matmul.multiply_add(&Simulator::new(&volta), a, b, c, terms).unwrap_err().to_string()
     }
