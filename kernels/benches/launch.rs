@@ -68,7 +68,9 @@ fn first_uses(cuda: &Cuda, profile: &Profile) -> Result<()> {
     for profile in [&volta, profile] {
         let target = Target::from(profile);
         first_use(&keeping, "vector_add", || Ok(Arc::new(compile("vector_add", VECTOR_ADD.kernel(), target)?)))?;
-        first_use(&keeping, "matmul", || Ok(Matmul::<f16>::new(profile, MatmulConfig::default())?.program(&Variant::default())?))?;
+        first_use(&keeping, "matmul", || {
+            Ok(Matmul::<f16>::new(profile, MatmulConfig::default())?.program(&Variant::default())?)
+        })?;
         for head_dim in [64, 96, 128, 256] {
             let config = AttentionConfig::new(head_dim);
             let make = || Ok(Attention::<f16, f32>::new(profile, config)?.program(false, true)?);

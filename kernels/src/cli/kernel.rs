@@ -146,7 +146,8 @@ pub fn lookup(kernel: &str, value: &str) -> Result<Value, String> {
     let Ok(name) = KernelName::from_str(kernel, false) else {
         return Err(format!("there is no kernel `{kernel}`; there are {}", kernel_names().join(", ")));
     };
-    let settings = Settings { chip: Chip::default(), head_dim: HEAD_DIM, tile: None, transpose_a: false, transpose_b: false };
+    let settings =
+        Settings { chip: Chip::default(), head_dim: HEAD_DIM, tile: None, transpose_a: false, transpose_b: false };
     let made = settings.make(name).map_err(|error| error.line())?;
     values::find(&made.function, value, &source)
 }
