@@ -2,8 +2,8 @@
 
 use super::config::{Choice, choose, tiles, warps};
 use super::fused::{Arguments, Epilogue};
-use super::kernel::Order;
 use super::matrix::{Matrix, WIDEST};
+use super::tile::Order;
 use super::{MatmulConfig, MatmulError, MatmulTile, plain};
 use crate::memory::Memory;
 use crate::number::Real;

@@ -15,107 +15,12 @@
 //! The first tile is the one that may be narrower than the others, so that only its loads look at k. Rows beyond the
 //! matrix are loaded as its last one: they only make rows of C that are never stored.
 
-use crate::tile::{loaded_rows, product, row_aligned};
-use crate::unit::Unit;
+use super::tile::MatmulTile;
+use crate::tile::{product, row_aligned};
 use quadpair::prelude::*;
 
 /// Steps along k whose fragments are loaded at once.
-const STEP: usize = 4;
-
-/// The comptime parameters: sizes, and the layouts that follow from them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct MatmulTile {
-    /// What multiplies.
-    pub unit: Unit,
-    /// Rows of a block.
-    pub block_m: usize,
-    /// Columns of a block.
-    pub block_n: usize,
-    /// Depth of a tile.
-    pub block_k: usize,
-    /// Warps of a block, an even power of two or twice one.
-    pub warps: usize,
-    /// How A and B lie in memory.
-    pub order: [Order; 2],
-    /// Of A, B and C, whether every row (or column) in memory starts at a 16-byte boundary and has a multiple of 8
-    /// elements.
-    pub aligned: [bool; 3],
-    /// Whether C is added to.
-    pub accumulate: bool,
-    /// Whether there is a bias.
-    pub bias: bool,
-}
-
-impl MatmulTile {
-    /// Warps along the rows and along the columns.
-    const fn warp_grid(&self) -> [usize; 2] {
-        let columns = 1 << (self.warps.ilog2() / 2);
-        [self.warps / columns, columns]
-    }
-
-    const fn mma(&self) -> Mma {
-        Mma::m8n8k4(Quadpairs::TwoByTwo, self.warp_grid())
-    }
-
-    const fn accumulator(&self) -> Layout {
-        let shape = [self.block_m, self.block_n];
-        match self.unit {
-            Unit::M8N8K4 => self.mma().accumulator(shape),
-            Unit::Fma => blocked(shape, [4, 4], [4, 8], self.warp_grid(), [1, 0]),
-        }
-    }
-
-    /// Operand 0, `[m, k]`, or 1, `[k, n]`, of `k` steps, as the unit takes it from the order that it lies in.
-    const fn fragment(&self, operand: usize, k: usize) -> Layout {
-        let (a, b) = ([self.block_m, k], [k, self.block_n]);
-        match (self.unit, operand, self.order[operand]) {
-            (Unit::M8N8K4, 0, Order::Rows) => self.mma().a(a),
-            (Unit::M8N8K4, 0, Order::Columns) => self.mma().a_col(a),
-            (Unit::M8N8K4, _, Order::Rows) => self.mma().b_row(b),
-            (Unit::M8N8K4, _, Order::Columns) => self.mma().b(b),
-            (Unit::Fma, 0, _) => self.accumulator().operand_a(k),
-            (Unit::Fma, _, _) => self.accumulator().operand_b(k),
-        }
-    }
-
-    /// The dimensions of memory in the order of the operand's, and the other way round.
-    const fn dims(&self, operand: usize) -> [usize; 2] {
-        match self.order[operand] {
-            Order::Rows => [0, 1],
-            Order::Columns => [1, 0],
-        }
-    }
-
-    /// A tile of an operand as it comes from global memory, in the order of memory.
-    const fn loaded(&self, operand: usize) -> Layout {
-        let [rows, columns] = if operand == 0 { [self.block_m, self.block_k] } else { [self.block_k, self.block_n] };
-        match self.order[operand] {
-            Order::Rows => loaded_rows(rows, columns, self.warps),
-            Order::Columns => loaded_rows(columns, rows, self.warps),
-        }
-    }
-
-    /// Shared memory for a tile of an operand, in the order of memory.
-    const fn staged(&self, operand: usize, bits: u32) -> SharedLayout {
-        let fragment = self.fragment(operand, STEP).permute(self.dims(operand));
-        SharedLayout::between(&self.loaded(operand), &fragment, bits)
-    }
-
-    /// Whether k runs along the rows of memory.
-    const fn k_contiguous(&self, operand: usize) -> bool {
-        (operand == 0) == matches!(self.order[operand], Order::Rows)
-    }
-}
-
-/// How a matrix lies in memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Order {
-    /// Row by row.
-    #[default]
-    Rows,
-    /// Column by column: the transposed matrix, row by row.
-    Columns,
-}
+pub(super) const STEP: usize = 4;
 
 /// An operand in global memory.
 #[derive(Clone, Copy, Aggregate)]

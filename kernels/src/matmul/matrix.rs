@@ -1,7 +1,7 @@
 //! Matrices in buffers: sizes, strides, and what is checked of them before a launch.
 
 use super::MatmulError;
-use super::kernel::Order;
+use super::tile::Order;
 use crate::tile::VECTOR;
 
 /// Bytes of the widest access that a thread makes; matrices whose rows all start at a multiple of it are loaded that wide.

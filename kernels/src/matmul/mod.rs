@@ -29,6 +29,7 @@ mod fused;
 mod kernel;
 mod matrix;
 mod reference;
+mod tile;
 
 use quadpair::prelude::*;
 
@@ -36,9 +37,9 @@ pub use api::{Matmul, Terms, Variant};
 pub use config::{MatmulConfig, tiles};
 pub use error::MatmulError;
 pub use fused::{Arguments, Epilogue};
-pub use kernel::{MatmulTile, Order};
 pub use matrix::Matrix;
 pub use reference::reference;
+pub use tile::{MatmulTile, Order};
 
 /// What kernels with an epilogue are made of.
 pub mod device {
