@@ -113,6 +113,8 @@ pub enum Error {
     NoPairs { shape: PackedShape },
     /// A tile to be split whose pairs aren't in two registers of a thread.
     PairInTwoThreads { bit: Bit, basis: ElementOf },
+    /// A part of a tile that threads would have to send each other.
+    PartOfThreads { dim: usize, length: usize, bit: Bit, basis: ElementOf },
     /// Tiles in other numbers of warps.
     Warps { from: usize, to: usize },
     /// Shapes of a matrix product that don't fit.
@@ -406,6 +408,13 @@ impl Error {
                      the layout that the halves should have",
                 )
             }
+            Error::PartOfThreads { dim, length, bit, basis } => {
+                let text = bit.write(text.push("of ").shape(&basis.shape.shape()).push(" "));
+                let text = basis.write(text.push(" moves by ")).push(": a slice of ").number(length);
+                let text =
+                    text.push(" indices of dimension ").number(dim).push(" is not in each thread's own registers; ");
+                text.push("take a longer slice, or convert the tile first")
+            }
             Error::Warps { from, to } => {
                 let text = text.push("one tile lives in ").number(from).push(" warps, the other in ").number(to);
                 text.push("; every tile of a kernel lives in all its warps")
@@ -636,6 +645,7 @@ mod tests {
             Error::Parents { left: 2, right: 3 },
             Error::NoPairs { shape },
             Error::PairInTwoThreads { bit, basis: element },
+            Error::PartOfThreads { dim: 1, length: 8, bit, basis: element },
             Error::Warps { from: 4, to: 8 },
             Error::ProductShapes { a: shape, b: shape, c: shape },
             Error::Fragment { product, operand, bit, is: element, wants: Wanted::Element(1) },

@@ -211,6 +211,33 @@ impl Shape {
     }
 
     /// With another extent, a power of two, in one dimension.
+    /// The flat index that an element of this shape has in a larger one of the same rank.
+    pub const fn moved_to(&self, element: u32, larger: &Shape) -> u32 {
+        let (mut moved, mut dim) = (0, 0);
+        while dim < self.rank() {
+            moved |= (self.coordinate(element, dim) as u32) << larger.shift(dim);
+            dim += 1;
+        }
+        moved
+    }
+
+    /// Why `length` indices of a dimension from `start` on can't be taken; `None` if they can.
+    pub(crate) const fn slice_fault(&self, dim: usize, start: usize, length: usize) -> Option<Error> {
+        if dim >= self.rank() {
+            return Some(Error::Axis { axis: dim, rank: self.rank() });
+        }
+        let extent = self.extent(dim);
+        if !length.is_power_of_two() {
+            Some(Error::Parameter { name: "the length of a slice", value: length })
+        } else if start >= extent || length > extent - start {
+            Some(Error::SliceRange { start, length, extent })
+        } else if !start.is_multiple_of(length) {
+            Some(Error::SliceStart { start, length })
+        } else {
+            None
+        }
+    }
+
     pub(crate) const fn with_extent(mut self, axis: usize, extent: usize) -> Shape {
         if axis >= self.rank() {
             return self.no_axis(axis, self.rank());

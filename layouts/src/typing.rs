@@ -194,6 +194,14 @@ pub const fn split(layout: &Layout) -> Result<Layout, Error> {
     layout.unpaired().check()
 }
 
+/// `length` indices of a dimension from `start` on, in the registers that have them.
+///
+/// # Errors
+/// They aren't inside, or not in each thread's own registers.
+pub const fn part(layout: &Layout, dim: usize, start: usize, length: usize) -> Result<Layout, Error> {
+    layout.part(dim, start, length).check()
+}
+
 /// Two numbers of each element, next to one another along an axis.
 ///
 /// # Errors

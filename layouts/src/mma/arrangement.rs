@@ -103,17 +103,68 @@ impl Unit {
 pub struct Mma {
     unit: Unit,
     warps: [usize; 2],
+    /// Whether a thread's columns of two neighbouring atoms lie side by side.
+    wide: bool,
+    /// Whether quadpairs that share rows go through k in different orders.
+    staggered: bool,
+    /// Whether quadpairs take turns of four rows or columns instead of eight.
+    interleaved: bool,
 }
 
 impl Mma {
+    const fn of(unit: Unit, warps: [usize; 2]) -> Mma {
+        Mma { unit, warps, wide: false, staggered: false, interleaved: false }
+    }
+
+    /// The same with other columns in a thread: where two atoms lie side by side, the thread's part of the second goes on
+    /// where its part of the first ends. So m8n8k4's [`b_row`](Self::b_row) loads eight neighbours at once instead of four.
+    ///
+    /// ```
+    /// use quadpair_layouts::{Mma, Quadpairs};
+    /// const UNIT: Mma = Mma::m8n8k4(Quadpairs::TwoByTwo, [4, 1]);
+    /// assert_eq!((UNIT.b_row([4, 64]).vector(), UNIT.wide().b_row([4, 64]).vector()), (4, 8));
+    /// ```
+    pub const fn wide(self) -> Mma {
+        Mma { wide: true, ..self }
+    }
+
+    /// The same with quadpairs that take turns of four rows, and of four columns: with 2x2, columns 0 to 3 and 8 to 11 are
+    /// those of the first, 4 to 7 and 12 to 15 those of the second.
+    ///
+    /// ```
+    /// use quadpair_layouts::{Mma, Quadpairs};
+    /// const UNIT: Mma = Mma::m8n8k4(Quadpairs::TwoByTwo, [1, 1]).interleaved();
+    /// // Lane 8 is in the second quadpair along the columns.
+    /// assert_eq!(UNIT.accumulator([16, 16]).apply(0, 8, 0), 4);
+    /// ```
+    pub const fn interleaved(self) -> Mma {
+        Mma { interleaved: true, ..self }
+    }
+
+    /// The same with another order of k: of the quadpairs that share rows, each begins with the part of k that it has
+    /// where the left operand was an accumulator `[m, k]` before. It needs no select to choose what it sends.
+    ///
+    /// ```
+    /// use quadpair_layouts::{Mma, Quadpairs, convert};
+    /// const UNIT: Mma = Mma::m8n8k4(Quadpairs::TwoByTwo, [1, 1]);
+    /// let c = UNIT.accumulator([16, 16]);
+    /// let cost = |a| convert::plan(&c, &a, 16).unwrap().cost;
+    /// let (plain, staggered) = (cost(UNIT.a([16, 16])), cost(UNIT.staggered().a([16, 16])));
+    /// assert_eq!((plain.shuffles, staggered.shuffles), (6, 6));
+    /// assert!(staggered.selects < plain.selects);
+    /// ```
+    pub const fn staggered(self) -> Mma {
+        Mma { staggered: true, ..self }
+    }
+
     /// Volta's unit with its quadpairs and `[along m, along n]` warps arranged so.
     pub const fn m8n8k4(quadpairs: Quadpairs, warps: [usize; 2]) -> Mma {
-        Mma { unit: Unit::M8N8K4(quadpairs), warps }
+        Mma::of(Unit::M8N8K4(quadpairs), warps)
     }
 
     /// Turing's unit, for operands of 16 bits, with `[along m, along n]` warps.
     pub const fn m16n8k8(warps: [usize; 2]) -> Mma {
-        Mma { unit: Unit::M16N8K8, warps }
+        Mma::of(Unit::M16N8K8, warps)
     }
 
     /// Ampere's unit for operands of 16 bits.
@@ -126,17 +177,17 @@ impl Mma {
     /// const _: () = assert!(UNIT.accumulator([64, 32]).same_tile(&UNIT.a([64, 32])));
     /// ```
     pub const fn m16n8k16(warps: [usize; 2]) -> Mma {
-        Mma { unit: Unit::M16N8K16, warps }
+        Mma::of(Unit::M16N8K16, warps)
     }
 
     /// Ampere's unit for tf32 operands.
     pub const fn m16n8k8_tf32(warps: [usize; 2]) -> Mma {
-        Mma { unit: Unit::M16N8K8Tf32, warps }
+        Mma::of(Unit::M16N8K8Tf32, warps)
     }
 
     /// Ampere's unit for operands of 8 bits.
     pub const fn m16n8k32(warps: [usize; 2]) -> Mma {
-        Mma { unit: Unit::M16N8K32, warps }
+        Mma::of(Unit::M16N8K32, warps)
     }
 
     /// Hopper's wgmma with instructions of 64 rows and `n` columns. `warps` along m are a multiple of 4: four share an
@@ -150,7 +201,7 @@ impl Mma {
     /// assert!(c.same_tile(&Mma::m16n8k16([4, 1]).accumulator([64, 64])));
     /// ```
     pub const fn wgmma(n: usize, warps: [usize; 2]) -> Mma {
-        Mma { unit: Unit::Wgmma { n }, warps }
+        Mma::of(Unit::Wgmma { n }, warps)
     }
 
     /// The accumulator of a tile `[m, n]` in f32. Registers: the atom's, then repetitions along n, then along m.
@@ -280,6 +331,10 @@ struct Spread<'f> {
     below: [usize; 2],
     between: [usize; 2],
     above: [usize; 2],
+    /// Along n, the bit that the first repetition takes if the columns are wide: that of a thread's next column.
+    next_column: Option<usize>,
+    staggered: bool,
+    interleaved: bool,
 }
 
 impl<'f> Spread<'f> {
@@ -298,12 +353,37 @@ impl<'f> Spread<'f> {
             above[dim] = between[dim] + warps;
             dim += 1;
         }
-        Spread { fragment, shape, outer, builder: Builder::new(shape), below, between, above }
+        let repeats = outer[1] && between[1] > below[1];
+        let next_column = if mma.wide && repeats { Some(2) } else { None };
+        let Mma { staggered, interleaved, .. } = *mma;
+        let builder = Builder::new(shape);
+        Spread { fragment, shape, outer, builder, below, between, above, next_column, staggered, interleaved }
     }
 
     /// What a bit of a dimension moves by: nothing beyond the extent.
     const fn bit(&self, dim: usize, bit: usize) -> u32 {
-        if bit < self.shape.dim_bits(dim) { 1 << (self.shape.shift(dim) + bit) } else { 0 }
+        if bit >= self.shape.dim_bits(dim) {
+            return 0;
+        }
+        let turned = self.turned(dim, bit);
+        let place = match self.next_column {
+            Some(next) if dim == 1 && bit == self.below[1] => next,
+            Some(next) if dim == 1 && turned >= next && turned < self.below[1] => turned + 1,
+            _ => turned,
+        };
+        1 << (self.shape.shift(dim) + place)
+    }
+
+    /// Where a bit stands if those of quadpairs come before the atom's last one.
+    const fn turned(&self, dim: usize, bit: usize) -> usize {
+        let last = self.fragment.shape().dim_bits(dim) - 1;
+        if !self.interleaved || !self.outer[dim] || bit < last || bit >= self.below[dim] {
+            bit
+        } else if bit == last {
+            self.below[dim] - 1
+        } else {
+            bit - 1
+        }
     }
 
     /// The same, but nothing along k.
@@ -313,8 +393,15 @@ impl<'f> Spread<'f> {
 
     /// What a basis of the fragment moves by in the tile.
     const fn embedded(&self, basis: u32) -> u32 {
-        let fragment = self.fragment.shape();
-        self.shape.flat(&[fragment.coordinate(basis, 0), fragment.coordinate(basis, 1)])
+        let (mut element, mut dim) = (0, 0);
+        while dim < 2 {
+            let coordinate = self.fragment.shape().coordinate(basis, dim);
+            if coordinate != 0 {
+                element |= self.bit(dim, coordinate.trailing_zeros() as usize);
+            }
+            dim += 1;
+        }
+        element
     }
 
     const fn repetitions(&mut self, dim: usize) {
@@ -340,12 +427,29 @@ impl<'f> Spread<'f> {
                 quadpair += 1;
                 match quadpair <= quadpairs[0] {
                     true => self.outer_bit(0, first[0] + quadpair - 1),
-                    false => self.outer_bit(1, first[1] + quadpair - 1 - quadpairs[0]),
+                    false => {
+                        self.outer_bit(1, first[1] + quadpair - 1 - quadpairs[0])
+                            | self.first_depth(quadpair - 1 - quadpairs[0])
+                    }
                 }
             };
             lane += 1;
         }
         lanes
+    }
+
+    /// How far along k a quadpair begins, by a bit of its number along n: where the accumulator has its columns.
+    const fn first_depth(&self, bit: usize) -> u32 {
+        match (self.staggered, self.outer) {
+            (true, [true, false]) => self.bit(1, self.first_column_bit() + bit),
+            (true, [false, true]) => self.bit(0, self.first_column_bit() + bit),
+            _ => 0,
+        }
+    }
+
+    /// The bit of a column's number that tells quadpairs apart.
+    const fn first_column_bit(&self) -> usize {
+        M8N8K4.n.trailing_zeros() as usize - if self.interleaved { 1 } else { 0 }
     }
 
     const fn warps(&mut self, dim: usize) {

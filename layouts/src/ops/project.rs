@@ -63,12 +63,7 @@ impl Layout {
         let mut layout = Layout { shape: *shape, ..*self };
         let mut i = 0;
         while i < self.bits() {
-            let (mut basis, mut dim) = (0, 0);
-            while dim < shape.rank() {
-                basis |= (self.shape.coordinate(self.bases[i], dim) as u32) << shape.shift(dim);
-                dim += 1;
-            }
-            layout.bases[i] = basis;
+            layout.bases[i] = self.shape.moved_to(self.bases[i], shape);
             i += 1;
         }
         layout

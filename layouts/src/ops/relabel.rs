@@ -32,6 +32,50 @@ impl Layout {
         self.with_shape(self.shape.with_dim(axis))
     }
 
+    /// Dimension `axis` as three: the bits above `low + count`, the `count` bits from `low` on, and those below.
+    ///
+    /// Invalid if there is no such dimension, or it has fewer bits.
+    pub const fn split_axis(&self, axis: usize, low: usize, count: usize) -> Layout {
+        if axis >= self.shape.rank() {
+            return self.failed(Error::Axis { axis, rank: self.shape.rank() });
+        }
+        let shape = self.shape.with_dim(axis + 1).with_dim(axis + 2);
+        let high = shape.extent(axis) >> (low + count);
+        self.with_shape(shape.with_extent(axis, high).with_extent(axis + 1, 1 << count).with_extent(axis + 2, 1 << low))
+    }
+
+    /// Dimensions `axis` and `axis + 1` as one.
+    ///
+    /// Invalid if there are no such dimensions.
+    pub const fn merge_axis(&self, axis: usize) -> Layout {
+        if axis + 1 >= self.shape.rank() {
+            return self.failed(Error::Axis { axis: axis + 1, rank: self.shape.rank() });
+        }
+        let extent = self.shape.extent(axis) * self.shape.extent(axis + 1);
+        self.with_shape(self.shape.without_dim(axis + 1).with_extent(axis, extent))
+    }
+
+    /// The highest bits of a dimension that each thread has all values of, whatever the lane and the warp: the lowest of
+    /// them and how many; none if threads divide the dimension among them.
+    pub const fn own_bits(&self, axis: usize) -> Option<(usize, usize)> {
+        let (mut shared, mut i) = (0, self.register_bits());
+        while i < self.bits() {
+            shared |= self.shape.coordinate(self.bases[i], axis);
+            i += 1;
+        }
+        let (mut bit, mut count) = (self.shape.dim_bits(axis), 0);
+        while bit > 0 {
+            bit -= 1;
+            let own = shared >> bit & 1 == 0;
+            match own {
+                true => count += 1,
+                false if count > 0 => return Some((bit + 1, count)),
+                false => {}
+            }
+        }
+        if count > 0 { Some((0, count)) } else { None }
+    }
+
     const fn with_shape(&self, shape: Shape) -> Layout {
         match shape.fault() {
             Some(error) => self.failed(error),

@@ -195,18 +195,8 @@ impl SharedLayout {
     ///
     /// Invalid if it isn't inside the extent, or the length is no power of two that divides the start.
     pub const fn slice(&self, dim: usize, start: usize, length: usize) -> SharedLayout {
-        if dim >= self.shape.rank() {
-            return self.failed(Error::Axis { axis: dim, rank: self.shape.rank() });
-        }
-        if !length.is_power_of_two() {
-            return self.failed(Error::Parameter { name: "the length of a slice", value: length });
-        }
-        let extent = self.shape.extent(dim);
-        if start >= extent || length > extent - start {
-            return self.failed(Error::SliceRange { start, length, extent });
-        }
-        if !start.is_multiple_of(length) {
-            return self.failed(Error::SliceStart { start, length });
+        if let Some(error) = self.shape.slice_fault(dim, start, length) {
+            return self.failed(error);
         }
         let (kept, shift) = (length.trailing_zeros() as usize, self.shape.shift(dim));
         let mut view = self.without_bits(shift + kept, self.shape.dim_bits(dim) - kept);
