@@ -305,6 +305,8 @@ pub enum OpKind {
     Join(Value, Value),
     /// The first or second element of each pair.
     Half(Value, u32),
+    /// A part of a tile, which begins at this element.
+    Part(Value, u32),
     /// The two numbers of 4 bits in each byte.
     UnpackFp4(Value),
     /// Extents of 1 grown to the result's.

@@ -115,6 +115,7 @@ pub(crate) fn operation(op: &Op) -> String {
         }
         OpKind::Relabel(_) => named("relabel"),
         OpKind::Join(..) => named("join"),
+        OpKind::Part(_, start) => format!("part of {} from element {start} on", operands()),
         OpKind::Half(_, which) => format!("half {which} of {}", operands()),
         OpKind::UnpackFp4(_) => named("unpack_fp4"),
         OpKind::Broadcast(_) => named("broadcast"),

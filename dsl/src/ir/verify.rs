@@ -253,6 +253,7 @@ impl OpKind {
             | OpKind::Assume(a)
             | OpKind::Relabel(a)
             | OpKind::Half(a, _)
+            | OpKind::Part(a, _)
             | OpKind::AsmResult(a, _)
             | OpKind::UnpackFp4(a)
             | OpKind::Broadcast(a)

@@ -19,6 +19,27 @@ impl Tile {
         self.reduced(trace, "reduce_sum", BinaryOp::Add, axis)
     }
 
+    /// The sum along an axis of what each thread has: what threads share stays as it is, so nothing moves between them.
+    /// Of a row that two lanes hold, the result has two partial sums, and `x.thread_sum(1).reduce_sum(1)` is
+    /// `x.reduce_sum(1)`. A loop that adds up sums them once, behind it.
+    #[track_caller]
+    pub const fn thread_sum(self, trace: &mut Trace<'_>, axis: usize) -> Tile {
+        let layout = self.tiled(trace, "thread_sum");
+        if let Err(error) = typing::reduce(&layout, axis) {
+            trace.broken("thread_sum", error);
+            return self;
+        }
+        let mut sum = self;
+        while let Some((low, count)) = sum.layout().own_bits(axis) {
+            // The run of bits as an axis of its own.
+            let split = sum.layout().split_axis(axis, low, count).check();
+            let run = sum.relabelled(trace, "thread_sum", split).reduced(trace, "thread_sum", BinaryOp::Add, axis + 1);
+            let merged = run.layout().merge_axis(axis).check();
+            sum = run.relabelled(trace, "thread_sum", merged);
+        }
+        sum
+    }
+
     /// The largest along an axis, which the result lacks; a number wins over NaN.
     #[track_caller]
     pub const fn reduce_max(self, trace: &mut Trace<'_>, axis: usize) -> Tile {

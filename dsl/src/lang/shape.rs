@@ -66,6 +66,17 @@ impl Tile {
         [trace.emit(OpKind::Half(self.value, 0), ty), trace.emit(OpKind::Half(self.value, 1), ty)]
     }
 
+    /// The part of `length` indices of dimension `dim` from `start` on; `length` is a power of two and divides `start`.
+    ///
+    /// Each thread must have what it keeps in its own registers. `p.slice(1, 16, 16)` is columns 16 to 31.
+    #[track_caller]
+    pub const fn slice(self, trace: &mut Trace<'_>, dim: usize, start: usize, length: usize) -> Tile {
+        let own = self.tiled(trace, "slice");
+        let layout = trace.rule("slice", typing::part(&own, dim, start, length), own);
+        let first = if dim < own.shape().rank() { (start as u32) << own.shape().shift(dim) } else { 0 };
+        trace.emit(OpKind::Part(self.value, first), self.ty.with_layout(Some(layout)))
+    }
+
     /// All elements in row-major order in one dimension. Nothing moves.
     #[track_caller]
     pub const fn ravel(self, trace: &mut Trace<'_>) -> Tile {

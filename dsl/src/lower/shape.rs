@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use quadpair_layouts::Shape;
+
 use super::Lowering;
 use super::num::Num;
 use crate::element::DType;
@@ -27,11 +29,20 @@ impl Lowering<'_> {
     }
 
     pub(super) fn half_of_pairs(&mut self, pairs: Value, which: u32, ty: &TileType) {
+        self.own_registers(pairs, ty, |element, _, _| element << 1 | which);
+    }
+
+    pub(super) fn part(&mut self, tile: Value, start: u32, ty: &TileType) {
+        self.own_registers(tile, ty, |element, whole, part| start | part.moved_to(element, whole));
+    }
+
+    /// Defines a tile of elements that each thread has in another tile, `place` says where.
+    fn own_registers(&mut self, tile: Value, ty: &TileType, place: impl Fn(u32, &Shape, &Shape) -> u32) {
         let layout = |ty: &TileType| ty.layout.expect("typing lets only tiles be split");
-        let (from, to) = (layout(self.function.type_of(pairs)), layout(ty));
-        let held = self.held(pairs);
+        let (from, to) = (layout(self.function.type_of(tile)), layout(ty));
+        let held = self.held(tile);
         let by_element: HashMap<u32, usize> = (0..from.registers()).map(|r| (from.apply(r, 0, 0), r)).collect();
-        let own = |r: usize| held[by_element[&(to.apply(r, 0, 0) << 1 | which)]];
+        let own = |r: usize| held[by_element[&place(to.apply(r, 0, 0), &from.shape(), &to.shape())]];
         self.define((0..to.registers()).map(own).collect());
     }
 
