@@ -13,14 +13,15 @@
 //! END:
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::num::Num;
 use super::scalar::{bits_of, class_of, type_of};
+use super::spread::Spread;
 use super::{Held, Lowering, repeated_registers};
 use crate::element::DType;
 use crate::ir::{BinaryOp, OpKind, TileType, Value};
-use crate::ptx::{Alu, Class, Compare, Guard, Label, Op, Operand, Reg, Type, Vote};
+use crate::ptx::{Alu, Class, Compare, Guard, Label, Op, Operand, Reg, Vote};
 
 /// An open loop or branch.
 pub(super) enum Bracket {
@@ -30,11 +31,15 @@ pub(super) enum Bracket {
 
 /// An open loop.
 pub(super) struct Loop {
+    /// The index or, where nothing asks for it, its distance to the end: that is compared with 0, not with a register.
     index: Reg,
-    hi: Num,
+    range: [Num; 2],
+    until: Num,
     step: Num,
     dtype: DType,
     carried: HashMap<Value, Vec<Reg>>,
+    /// How those tiles of pointers lie that one register carries.
+    spreads: HashMap<Value, Spread>,
     /// What each carried register becomes at the end of an iteration.
     moves: Vec<(Reg, Num, DType)>,
 }
@@ -68,16 +73,22 @@ impl Lowering<'_> {
         let [lo, hi, step] = [lo, hi, step].map(|value| self.scalar_of(value));
         let class = class_of(ty.dtype);
         // The bound is compared in every iteration: it has its register before the loop.
-        let hi = Num::base(self.reg(hi, class));
+        let hi = if hi.register().is_some() { Num::base(self.reg(hi, class)) } else { hi };
         let index = self.emit.fresh(class);
-        self.move_to(index, lo, ty.dtype);
-        let divisor = self.emit.divisor_of(lo).min(self.emit.divisor_of(step));
+        // Counted from a positive number on, a distance does not overflow.
+        let positive = matches!(lo, Num::Int { base: None, offset: 0.. });
+        let counts_to_zero = positive && !self.is_asked_for(Value(self.values.len() as u32));
+        let first = if counts_to_zero { self.integer(BinaryOp::Sub, ty.dtype, lo, hi) } else { lo };
+        self.move_to(index, first, ty.dtype);
+        let divisor = self.emit.divisor_of(first).min(self.emit.divisor_of(step));
         self.emit.open(false);
         self.emit.survives(index);
         self.emit.set_divisor(index, divisor);
         self.define(vec![Num::base(index)]);
-        let (carried, moves) = (HashMap::new(), Vec::new());
-        self.open.push(Bracket::Loop(Loop { index, hi, step, dtype: ty.dtype, carried, moves }));
+        let (carried, spreads, moves) = (HashMap::new(), HashMap::new(), Vec::new());
+        let until = if counts_to_zero { Num::int(0) } else { hi };
+        let (range, dtype) = ([lo, hi], ty.dtype);
+        self.open.push(Bracket::Loop(Loop { index, range, until, step, dtype, carried, spreads, moves }));
     }
 
     pub(super) fn carry(&mut self, initial: Value) {
@@ -88,17 +99,36 @@ impl Lowering<'_> {
             return;
         }
         let ty = *self.function.type_of(initial);
+        let spread = self.spread_of(&held).filter(|_| held.len() > 1 && !self.carried_apart.contains(&name));
         let body = self.emit.suspend();
-        let (regs, own) = self.variables(&held, &ty);
+        let (regs, own) = match &spread {
+            Some((start, _)) => {
+                let reg = self.emit.fresh(start.class);
+                self.move_to(reg, Num::base(*start), DType::I64);
+                (vec![reg], Vec::new())
+            }
+            None => self.variables(&held, &ty),
+        };
         self.emit.resume(body);
-        let divisor = self.common_divisor(&held).min(self.divisors.get(&name).copied().unwrap_or(u32::MAX));
+        let own_divisor = match &spread {
+            Some((start, _)) => self.emit.divisor(*start),
+            None => self.common_divisor(&held),
+        };
+        let divisor = own_divisor.min(self.divisors.get(&name).copied().unwrap_or(u32::MAX));
         self.divisors.insert(name, divisor);
         for &reg in &regs {
             self.emit.survives(reg);
             self.emit.set_divisor(reg, divisor);
         }
+        let own = match &spread {
+            Some((_, spread)) => self.spread_from(regs[0], spread),
+            None => own,
+        };
         self.define(own);
         self.innermost_loop().carried.insert(name, regs);
+        if let Some((_, spread)) = spread {
+            self.innermost_loop().spreads.insert(name, spread);
+        }
     }
 
     /// A power of two that divides all of a value's elements, where they are integers.
@@ -110,6 +140,11 @@ impl Lowering<'_> {
     fn is_invariant(&self, name: Value) -> bool {
         let ops = &self.function.ops[self.position..];
         ops.iter().any(|op| matches!(op.kind, OpKind::Yield { carried, next } if carried == name && next == name))
+    }
+
+    /// Whether any operation asks for a value.
+    fn is_asked_for(&self, name: Value) -> bool {
+        self.function.ops[self.position..].iter().any(|op| op.kind.operands().contains(&name))
     }
 
     /// New registers that hold a value and can be written again; elements that are the same share one, halves a word.
@@ -164,18 +199,37 @@ impl Lowering<'_> {
             self.values.push(held);
             return;
         }
-        let kept = self.common_divisor(&held);
-        if kept < self.divisors[&carried] {
-            self.divisors.insert(carried, kept);
-            self.divisors_hold = false;
-        }
         let ty = *self.function.type_of(carried);
         let own = self.held(carried);
+        if let Some(spread) = self.innermost_loop().spreads.get(&carried).cloned() {
+            match self.moved_start(&spread, &held) {
+                Some(start) => {
+                    self.keep_divisor(carried, self.emit.divisor_of(start));
+                    let reg = self.innermost_loop().carried[&carried][0];
+                    self.innermost_loop().moves.push((reg, start, DType::I64));
+                }
+                None => {
+                    self.carried_apart.insert(carried);
+                    self.divisors_hold = false;
+                }
+            }
+            self.values.push(own);
+            return;
+        }
+        self.keep_divisor(carried, self.common_divisor(&held));
         let next = self.by_register(&held, &ty);
         let open = self.innermost_loop();
         let regs = open.carried[&carried].clone();
         open.moves.extend(regs.into_iter().zip(next).map(|(reg, num)| (reg, num, ty.stored())));
         self.values.push(own);
+    }
+
+    /// Lowering begins again if an iteration leaves a smaller divisor than was taken for granted.
+    fn keep_divisor(&mut self, carried: Value, kept: u32) {
+        if kept < self.divisors[&carried] {
+            self.divisors.insert(carried, kept);
+            self.divisors_hold = false;
+        }
     }
 
     fn innermost_loop(&mut self) -> &mut Loop {
@@ -201,12 +255,13 @@ impl Lowering<'_> {
             args: vec![Operand::Reg(open.index), next],
         });
         let (start, end) = (self.emit.label(), self.emit.label());
-        self.branch_if(&open, ty, Compare::Lt, start);
+        self.branch_if([Num::base(open.index), open.until], open.dtype, Compare::Lt, start);
         let body = self.emit.close();
-        self.branch_if(&open, ty, Compare::Ge, end);
+        self.branch_if([open.range[1], open.range[0]], open.dtype, Compare::Le, end);
         self.emit.mark(start);
         self.emit.extend(body);
         self.emit.mark(end);
+        self.emit.forget_integers();
         for (name, regs) in open.carried {
             for reg in regs {
                 self.emit.survives(reg);
@@ -215,9 +270,9 @@ impl Lowering<'_> {
         }
     }
 
-    fn branch_if(&mut self, open: &Loop, ty: Type, compare: Compare, target: Label) {
-        let dst = self.emit.fresh(Class::Pred);
-        let (a, b) = (Operand::Reg(open.index), self.operand(open.hi, class_of(open.dtype)));
+    fn branch_if(&mut self, [a, b]: [Num; 2], dtype: DType, compare: Compare, target: Label) {
+        let (dst, ty, class) = (self.emit.fresh(Class::Pred), type_of(dtype), class_of(dtype));
+        let (a, b) = (Operand::Reg(self.reg(a, class)), self.operand(b, class));
         self.emit.push(Op::Setp { compare, ftz: false, ty, dst, a, b, combine: None });
         let guard = Guard { reg: dst, negated: false };
         self.emit.push_guarded(Some(guard), Op::Bra { target, uniform: true });
@@ -253,7 +308,9 @@ impl Lowering<'_> {
     pub(super) fn begin_if_any(&mut self, condition: Value) {
         let held = self.held(condition);
         let mut any = Num::Bool(false);
-        for &num in held.iter() {
+        // Registers of one row share its condition.
+        let mut asked = HashSet::new();
+        for &num in held.iter().filter(|num| asked.insert(**num)) {
             any = self.binary(BinaryOp::Or, DType::Bool, any, num);
         }
         let (own, dst) = (self.reg(any, Class::Pred), self.emit.fresh(Class::Pred));

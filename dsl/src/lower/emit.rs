@@ -16,18 +16,38 @@ use crate::ptx::{Alu, Class, Compare, Guard, Label, Op, Operand, Promise, Reg, R
 /// A pure instruction: what tells two results apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Pure {
-    Alu { op: Alu, rounding: Option<Rounding>, approx: bool, ty: Type },
-    Setp { compare: Compare, ty: Type },
-    Selp { ty: Type },
-    Cvt { to: Type, from: Type, rounding: Option<Rounding> },
-    CvtPair { to: Type },
-    Mov { ty: Type },
+    Alu {
+        op: Alu,
+        rounding: Option<Rounding>,
+        approx: bool,
+        ty: Type,
+    },
+    Setp {
+        compare: Compare,
+        ty: Type,
+    },
+    Selp {
+        ty: Type,
+    },
+    Cvt {
+        to: Type,
+        from: Type,
+        rounding: Option<Rounding>,
+    },
+    CvtPair {
+        to: Type,
+    },
+    Mov {
+        ty: Type,
+    },
     Pack,
     UnpackLow,
     UnpackHigh,
     Special(Special),
     SharedBase,
     Parameter(u32),
+    /// A start and so many times a stride.
+    Multiple(i64),
 }
 
 type Key = (Pure, Class, [Option<Num>; 3]);
@@ -158,11 +178,25 @@ impl Emitter {
         std::mem::replace(&mut self.near, near)
     }
 
+    /// The register that an open block has for a pure instruction.
+    pub fn find(&self, pure: Pure, class: Class, args: &[Num]) -> Option<Reg> {
+        let mut key: Key = (pure, class, [None; 3]);
+        for (place, arg) in key.2.iter_mut().zip(args) {
+            *place = Some(*arg);
+        }
+        self.blocks.iter().find_map(|block| block.numbers.get(&key)).copied()
+    }
+
     /// Notes that a register already holds a pure instruction's result.
     pub fn known(&mut self, pure: Pure, class: Class, arg: Num, reg: Reg) {
         let level = self.level_of(&[arg]);
         self.defined.insert(reg, level);
         self.blocks[level].numbers.insert((pure, class, [Some(arg), None, None]), reg);
+    }
+
+    /// Whether what is made of these operands stands in the innermost block anyway.
+    pub fn stays(&self, args: &[Num]) -> bool {
+        self.level_of(args) == self.blocks.len() - 1
     }
 
     /// The outermost block where these operands exist, without leaving a branch.
@@ -202,6 +236,13 @@ impl Emitter {
         let block = self.innermost();
         block.statements.extend(statements);
         block.at = None;
+    }
+
+    /// Forgets which integers registers hold: what is wanted again is computed anew.
+    pub fn forget_integers(&mut self) {
+        for block in &mut self.blocks {
+            block.numbers.retain(|(_, class, _), _| !matches!(class, Class::B32 | Class::B64));
+        }
     }
 
     pub fn mark(&mut self, label: Label) {

@@ -37,9 +37,10 @@ mod scalar;
 mod scan;
 mod shape;
 mod shared;
+mod spread;
 mod words;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use quadpair_layouts::Layout;
@@ -161,9 +162,9 @@ pub fn lower(instance: &str, function: &Function, target: Target) -> Result<Prog
         let (kernel, limit, sm) = (instance.to_owned(), target.threads, target.sm);
         return Err(LowerError::Threads { kernel, threads, limit, sm });
     }
-    let mut divisors = HashMap::new();
+    let (mut divisors, mut apart) = (HashMap::new(), HashSet::new());
     loop {
-        let mut lowering = Lowering::new(instance, function, target, divisors);
+        let mut lowering = Lowering::new(instance, function, target, divisors, apart);
         for op in &function.ops {
             lowering.emit.locate(op.at);
             lowering.operation(op)?;
@@ -171,7 +172,7 @@ pub fn lower(instance: &str, function: &Function, target: Target) -> Result<Prog
         if lowering.divisors_hold {
             return lowering.finish(threads);
         }
-        divisors = lowering.divisors;
+        (divisors, apart) = (lowering.divisors, lowering.carried_apart);
     }
 }
 
@@ -205,14 +206,29 @@ struct Lowering<'f> {
     /// that, lowering begins again with what it keeps.
     divisors: HashMap<Value, u32>,
     divisors_hold: bool,
+    /// Carried tiles of pointers that do not move together.
+    carried_apart: HashSet<Value>,
     /// Registers that hold one byte of another, extended.
     bytes: HashMap<ptx::Reg, (ptx::Reg, i64)>,
+    /// Registers that hold a multiple of a stride and something, and the multiples that were made.
+    multiples: HashMap<ptx::Reg, scalar::Multiple>,
+    /// The strides of those.
+    strides: HashSet<ptx::Reg>,
+    /// Registers that hold another one times a constant.
+    scales: HashMap<ptx::Reg, (ptx::Reg, i64)>,
+    made_multiples: HashMap<(ptx::Reg, ptx::Reg), Vec<i64>>,
     /// What each inline assembly gives besides its first result.
     further_results: HashMap<Value, Vec<Held>>,
 }
 
 impl<'f> Lowering<'f> {
-    fn new(instance: &'f str, function: &'f Function, target: Target, divisors: HashMap<Value, u32>) -> Self {
+    fn new(
+        instance: &'f str,
+        function: &'f Function,
+        target: Target,
+        divisors: HashMap<Value, u32>,
+        carried_apart: HashSet<Value>,
+    ) -> Self {
         let (plans, warps_memory) = (convert::Plans::of(function), allocated_bytes(function));
         Lowering {
             instance,
@@ -235,7 +251,12 @@ impl<'f> Lowering<'f> {
             position: 0,
             divisors,
             divisors_hold: true,
+            carried_apart,
             bytes: HashMap::new(),
+            multiples: HashMap::new(),
+            strides: HashSet::new(),
+            scales: HashMap::new(),
+            made_multiples: HashMap::new(),
             further_results: HashMap::new(),
         }
     }
@@ -266,6 +287,7 @@ impl<'f> Lowering<'f> {
             }
             OpKind::Relabel(a) => self.values.push(Rc::clone(&self.values[a.index()])),
             OpKind::Join(a, b) => self.join(a, b, &ty),
+            OpKind::Part(a, start) => self.part(a, start, &ty),
             OpKind::Half(a, which) => self.half_of_pairs(a, which, &ty),
             OpKind::UnpackFp4(a) => self.unpack_fp4(a, &ty),
             OpKind::MultipleOf(a, n) => self.multiple_of(a, n, &ty),

@@ -25,7 +25,7 @@ impl Lowering<'_> {
             }
             (BinaryOp::Sub, base, None) => Num::Int { base, offset: wrap_offset(dtype, c.wrapping_sub(d)) },
             (BinaryOp::Add, Some(x), Some(y)) => {
-                let base = self.divided(Alu::Add, dtype, x, y, u32::min);
+                let base = self.sum(dtype, x, y);
                 Num::Int { base: Some(base), offset: wrap_offset(dtype, c.wrapping_add(d)) }
             }
             (BinaryOp::Sub, Some(x), Some(y)) => {
@@ -34,6 +34,7 @@ impl Lowering<'_> {
             }
             (BinaryOp::Mul, Some(x), None) => self.scaled(dtype, x, c, d),
             (BinaryOp::Mul, None, Some(y)) => self.scaled(dtype, y, d, c),
+            (BinaryOp::Mul, Some(x), Some(stride)) if c != 0 && d == 0 => self.product_of_sum(dtype, x, c, stride),
             (BinaryOp::Mul, Some(_), Some(_)) => {
                 let (x, y) = (self.reg(a, class_of(dtype)), self.reg(b, class_of(dtype)));
                 Num::base(self.divided(Alu::MulLo, dtype, x, y, |m, n| m.saturating_mul(n)))
@@ -81,6 +82,9 @@ impl Lowering<'_> {
             1 => return Num::Int { base: Some(x), offset },
             _ => {}
         }
+        if let Some(base) = self.scaled_multiple(dtype, x, factor) {
+            return Num::Int { base: Some(base), offset };
+        }
         let (op, by) = match factor.count_ones() {
             1 if factor > 0 => (Alu::Shl, factor.trailing_zeros().into()),
             _ => (Alu::MulLo, factor),
@@ -89,6 +93,7 @@ impl Lowering<'_> {
         let base = self.alu(op, ty, class_of(dtype), &[Num::base(x), Num::int(by)]);
         let divisor = self.emit.divisor(x).saturating_mul(divisor_of_constant(factor));
         self.emit.set_divisor(base, divisor);
+        self.note_scale(base, x, factor);
         Num::Int { base: Some(base), offset }
     }
 
@@ -122,7 +127,12 @@ impl Lowering<'_> {
             let divisor = base.map_or(1, |reg| self.emit.divisor(reg)).min(self.emit.divisor_of(b));
             left = Num::Int { base, offset: offset & -i64::from(divisor) };
         }
-        Num::Reg(self.setp(compare_of(op), type_of(dtype), left, b))
+        // A sum is made where it is compared, instead of in a register across a loop.
+        let sum = matches!(left, Num::Int { base: Some(reg), offset } if offset != 0 && reg.class == Class::B32);
+        let before = self.emit.keep_near(sum);
+        let holds = self.setp(compare_of(op), type_of(dtype), left, b);
+        self.emit.keep_near(before);
+        Num::Reg(holds)
     }
 }
 

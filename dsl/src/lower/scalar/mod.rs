@@ -6,6 +6,7 @@
 //! | `instruction` | the modifiers of an instruction |
 //! | `elementwise` | which instructions an operator is, for each type |
 //! | `integer` | constants, offsets, divisors and widths of integers |
+//! | `multiple` | numbers at equal distances, each made of the one before |
 //! | `constant` | floating-point constants in their types |
 //! | `narrow` | floats narrower than 32 bits, as `f32` and back |
 //! | `cast` | conversions between types |
@@ -20,11 +21,13 @@ mod constant;
 mod elementwise;
 mod instruction;
 mod integer;
+mod multiple;
 mod narrow;
 mod operand;
 mod pairs;
 
 pub(in crate::lower) use self::constant::constant;
+pub(in crate::lower) use self::multiple::Multiple;
 use crate::element::DType;
 use crate::ptx::{Class, Type};
 
