@@ -17,7 +17,7 @@ use quadpair::cuda::cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCapt
 use quadpair::cuda::cudarc::driver::{CudaSlice, CudaStream};
 use quadpair::cuda::{CubinCache, Cuda, DeviceInfo, devices};
 use quadpair::{Program, Target, compile};
-use quadpair_kernels::attention::{Attention, AttentionConfig, Inputs, Outputs};
+use quadpair_kernels::attention::{self, Attention, AttentionConfig, Inputs, Outputs};
 use quadpair_kernels::matmul::{Matmul, MatmulConfig, Matrix, Variant};
 use quadpair_kernels::vector_add::{VECTOR_ADD, VectorAddArgs};
 use quadpair_kernels::view::View;
@@ -73,7 +73,7 @@ fn first_uses(cuda: &Cuda, profile: &Profile) -> Result<()> {
         })?;
         for head_dim in [64, 96, 128, 256] {
             let config = AttentionConfig::new(head_dim);
-            let make = || Ok(Attention::<f16, f32>::new(profile, config)?.program(false, true)?);
+            let make = || Ok(Attention::<f16, f32>::new(profile, config)?.program(&attention::Variant::default())?);
             first_use(&keeping, &format!("attention {head_dim}"), make)?;
         }
     }

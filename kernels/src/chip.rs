@@ -2,24 +2,22 @@
 
 use crate::unit::Unit;
 use quadpair::DType;
-use quadpair_profiles::{Dtype, Profile};
+use quadpair_profiles::{Dtype, FlashTile, MatmulTile, Profile};
 
-/// The attention tile of a unit for a head dim, if the profile has one: query rows, keys.
-pub(crate) fn flash_tile(profile: &Profile, unit: Unit, head_dim: usize) -> Option<(usize, usize)> {
-    let tile = match unit {
+/// The attention tile of a unit for a head dim, if the profile has one.
+pub(crate) fn flash_tile(profile: &Profile, unit: Unit, head_dim: usize) -> Option<FlashTile> {
+    match unit {
         Unit::M8N8K4 => m8n8k4(profile)?.flash_tile(head_dim),
         Unit::Fma => profile.fma.flash_tile(head_dim),
-    };
-    tile.map(|tile| (tile.block_m, tile.block_n))
+    }
 }
 
-/// The matmul tile of a unit, if the profile has one: rows, columns, depth.
-pub(crate) fn matmul_tile(profile: &Profile, unit: Unit) -> Option<(usize, usize, usize)> {
-    let tile = match unit {
-        Unit::M8N8K4 => m8n8k4(profile)?.matmul,
-        Unit::Fma => profile.fma.matmul,
-    };
-    Some((tile.block_m, tile.block_n, tile.block_k))
+/// The matmul tile of a unit, if the profile has one.
+pub(crate) fn matmul_tile(profile: &Profile, unit: Unit) -> Option<MatmulTile> {
+    match unit {
+        Unit::M8N8K4 => Some(m8n8k4(profile)?.matmul),
+        Unit::Fma => Some(profile.fma.matmul),
+    }
 }
 
 /// The operand type of the m8n8k4 unit, where the profile declares it.

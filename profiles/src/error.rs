@@ -53,4 +53,15 @@ pub enum ProfileError {
         /// What would be right.
         allowed: String,
     },
+    /// The text's tiles don't stand where other ones could take their place.
+    #[error(
+        "{file}: the tiles of {section} can't be replaced: the section has to stand as the shipped profiles have it, `flash:` \
+         with a line an entry, then `matmul:`"
+    )]
+    Layout {
+        /// The file.
+        file: String,
+        /// The section.
+        section: &'static str,
+    },
 }

@@ -3,10 +3,12 @@
 mod error;
 mod locate;
 mod profile;
+mod rewrite;
 mod select;
 pub mod throughput;
 mod validate;
 
 pub use error::ProfileError;
-pub use profile::{Dtype, FlashTile, Limits, MatmulTile, MatrixUnit, Profile, Ptx, Tiles};
+pub use profile::{Dtype, FlashTile, Limits, MatmulTile, MatrixUnit, Profile, Ptx, Tiles, arrangement_name};
+pub use rewrite::{Section, Tuned};
 pub use throughput::Throughput;

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use serde::Deserialize;
+use quadpair_layouts::mma::Quadpairs;
+use serde::{Deserialize, Deserializer};
 
 use crate::throughput::Throughput;
 
@@ -123,8 +124,8 @@ fn reaching(tiles: &[FlashTile], head_dim: usize) -> Option<FlashTile> {
     tiles.iter().find(|tile| head_dim <= tile.head_dim_le).copied()
 }
 
-/// An attention tile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+/// An attention tile: its size, and how a block goes about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlashTile {
     /// The largest head dim that it is for.
@@ -133,10 +134,17 @@ pub struct FlashTile {
     pub block_m: usize,
     /// Keys.
     pub block_n: usize,
+    /// Warps of a block, which share out the query rows.
+    pub warps: usize,
+    /// How the products of a warp's quadpairs lie; of a unit that has quadpairs.
+    #[serde(default, deserialize_with = "arrangement")]
+    pub quadpairs: Option<Quadpairs>,
+    /// Columns of K and V that go through shared memory at once.
+    pub chunk: usize,
 }
 
 /// A matrix product's tile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MatmulTile {
     /// Rows.
@@ -145,6 +153,53 @@ pub struct MatmulTile {
     pub block_n: usize,
     /// Depth.
     pub block_k: usize,
+    /// Warps of a block, which share out rows and columns.
+    pub warps: usize,
+}
+
+/// How a profile writes an arrangement of quadpairs: 8 x 8 products along the rows and along the columns.
+#[derive(Deserialize)]
+#[serde(remote = "Quadpairs")]
+enum Arrangement {
+    #[serde(rename = "4x1")]
+    FourByOne,
+    #[serde(rename = "2x2")]
+    TwoByTwo,
+    #[serde(rename = "1x4")]
+    OneByFour,
+}
+
+fn arrangement<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Quadpairs>, D::Error> {
+    Arrangement::deserialize(deserializer).map(Some)
+}
+
+/// The name of an arrangement, as profiles write it.
+pub const fn arrangement_name(quadpairs: Quadpairs) -> &'static str {
+    match quadpairs {
+        Quadpairs::FourByOne => "4x1",
+        Quadpairs::TwoByTwo => "2x2",
+        Quadpairs::OneByFour => "1x4",
+    }
+}
+
+/// An entry of a list of tiles, as a profile has it.
+impl fmt::Display for FlashTile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { head_dim_le, block_m, block_n, warps, quadpairs, chunk } = self;
+        write!(f, "{{head_dim_le: {head_dim_le}, block_m: {block_m}, block_n: {block_n}, warps: {warps}, ")?;
+        if let Some(quadpairs) = quadpairs {
+            write!(f, "quadpairs: {}, ", arrangement_name(*quadpairs))?;
+        }
+        write!(f, "chunk: {chunk}}}")
+    }
+}
+
+/// The tile of products, as a profile has it.
+impl fmt::Display for MatmulTile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { block_m, block_n, block_k, warps } = self;
+        write!(f, "{{block_m: {block_m}, block_n: {block_n}, block_k: {block_k}, warps: {warps}}}")
+    }
 }
 
 /// An element type of a matrix unit.

@@ -60,14 +60,24 @@ impl Profile {
     /// # Errors
     /// Neither exists, or the file is no profile.
     pub fn resolve(name_or_file: &str) -> Result<Profile, ProfileError> {
-        let path = Path::new(name_or_file);
-        let names_a_file = path.extension().is_some() || path.components().count() > 1;
         if SHIPPED.iter().any(|(known, _)| *known == name_or_file) {
             Profile::by_name(name_or_file)
-        } else if names_a_file || path.is_file() {
-            Profile::from_file(path)
+        } else if names_a_file(name_or_file) {
+            Profile::from_file(name_or_file)
         } else {
             Err(unknown(name_or_file))
+        }
+    }
+
+    /// The text of a profile by its name, or of a file by its path, as [`Self::resolve`] finds it.
+    ///
+    /// # Errors
+    /// Neither exists.
+    pub fn text(name_or_file: &str) -> Result<String, ProfileError> {
+        match SHIPPED.iter().find(|(known, _)| *known == name_or_file) {
+            Some((_, text)) => Ok((*text).to_owned()),
+            None if names_a_file(name_or_file) => read(Path::new(name_or_file)),
+            None => Err(unknown(name_or_file)),
         }
     }
 
@@ -76,10 +86,7 @@ impl Profile {
     /// # Errors
     /// The file can't be read or is no profile.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Profile, ProfileError> {
-        let file = path.as_ref().display().to_string();
-        let text = std::fs::read_to_string(path.as_ref());
-        let text = text.map_err(|error| ProfileError::Read { file: file.clone(), error: error.to_string() })?;
-        Profile::parse(&file, &text)
+        Profile::parse(&path.as_ref().display().to_string(), &read(path.as_ref())?)
     }
 
     /// Reads a profile from a text; `file` is the name that errors give it.
@@ -92,6 +99,18 @@ impl Profile {
         validate(file, text, &profile)?;
         Ok(profile)
     }
+}
+
+/// Whether this is the path of a file that is there, or one that can be no profile's name.
+fn names_a_file(name_or_file: &str) -> bool {
+    let path = Path::new(name_or_file);
+    path.extension().is_some() || path.components().count() > 1 || path.is_file()
+}
+
+fn read(path: &Path) -> Result<String, ProfileError> {
+    let failed =
+        |error: std::io::Error| ProfileError::Read { file: path.display().to_string(), error: error.to_string() };
+    std::fs::read_to_string(path).map_err(failed)
 }
 
 fn unknown(name: &str) -> ProfileError {

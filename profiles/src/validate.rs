@@ -5,14 +5,15 @@
 //! - no limit is nothing, and no limit of a part exceeds that of the whole;
 //! - the matrix unit is one that the layout algebra defines, takes these types, and exists in this target and version;
 //! - costs and rates are finite, and no rate is nothing;
-//! - tile sizes are powers of two that kernels can have, and head dims rise.
+//! - tile sizes are powers of two that kernels can have, a block's warps fit into a block, and head dims rise;
+//! - the arrangement of quadpairs is named where the unit has quadpairs, and nowhere else.
 
 use quadpair_layouts::mma::{Atom, M8N8K4};
 
 use crate::ProfileError;
 use crate::Throughput;
 use crate::locate::line_of;
-use crate::profile::{Dtype, FlashTile, MatmulTile, MatrixUnit, Profile, Ptx, Tiles, pair};
+use crate::profile::{Dtype, FlashTile, MatmulTile, MatrixUnit, Profile, Ptx, Tiles, arrangement_name, pair};
 
 /// What PTX has of a matrix unit. Its fragments are the layout algebra's.
 struct Unit {
@@ -22,14 +23,27 @@ struct Unit {
     /// The lowest target and PTX version that have it.
     sm: u32,
     isa: (u32, u32),
+    /// Whether a warp's quadpairs multiply on their own.
+    quadpairs: bool,
 }
 
-static UNITS: [Unit; 1] =
-    [Unit { atom: &M8N8K4, operand: Dtype::Float16, accumulator: Dtype::Float32, sm: 70, isa: (6, 4) }];
+static UNITS: [Unit; 1] = [Unit {
+    atom: &M8N8K4,
+    operand: Dtype::Float16,
+    accumulator: Dtype::Float32,
+    sm: 70,
+    isa: (6, 4),
+    quadpairs: true,
+}];
 
 /// Tile sizes that kernels can have.
 const SMALLEST: usize = 8;
 const LARGEST: usize = 256;
+
+/// Columns that a chunk of K or V can have, and the most chunks of a head.
+const NARROWEST: usize = 16;
+const WIDEST: usize = 128;
+const CHUNKS: usize = 4;
 
 /// The most cycles, wavefronts or bytes a cycle that something can be said to take.
 const MOST: f64 = 1e6;
@@ -39,12 +53,14 @@ const NAMEABLE_REGISTERS: u32 = 255;
 
 /// Checks a profile that was read from a text.
 pub(crate) fn validate(file: &str, text: &str, profile: &Profile) -> Result<(), ProfileError> {
-    Validator { file, text }.profile(profile)
+    Validator { file, text, threads: profile.limits.threads_per_block as usize }.profile(profile)
 }
 
 struct Validator<'t> {
     file: &'t str,
     text: &'t str,
+    /// The most of a block.
+    threads: usize,
 }
 
 impl Validator<'_> {
@@ -149,33 +165,64 @@ impl Validator<'_> {
         self.require(ptx.sm() >= unit.sm, "ptx.target", &ptx.target, &allowed)?;
         let allowed = format!("{name} needs {}.{} or later", unit.isa.0, unit.isa.1);
         self.require(ptx.version() >= unit.isa, "ptx.isa", &ptx.isa, &allowed)?;
-        self.flash("matrix_unit.flash", &own.flash)?;
+        self.flash("matrix_unit.flash", &own.flash, unit.quadpairs.then_some(name))?;
         self.matmul("matrix_unit.matmul", &own.matmul)
     }
 
     fn tiles(&self, path: &str, tiles: &Tiles) -> Result<(), ProfileError> {
-        self.flash(&format!("{path}.flash"), &tiles.flash)?;
+        self.flash(&format!("{path}.flash"), &tiles.flash, None)?;
         self.matmul(&format!("{path}.matmul"), &tiles.matmul)
     }
 
-    fn flash(&self, path: &str, tiles: &[FlashTile]) -> Result<(), ProfileError> {
+    /// Attention tiles; `with_quadpairs` is the unit's name if it has quadpairs.
+    fn flash(&self, path: &str, tiles: &[FlashTile], with_quadpairs: Option<&str>) -> Result<(), ProfileError> {
         self.require(!tiles.is_empty(), path, "empty", "at least one tile is needed")?;
         let mut reached = 0;
         for (i, tile) in tiles.iter().enumerate() {
-            let field = format!("{path}[{i}].head_dim_le");
+            let field = |name: &str| format!("{path}[{i}].{name}");
             let allowed = format!("tiles are listed by rising head_dim_le, this one must be over {reached}");
-            self.require(tile.head_dim_le > reached, &field, &tile.head_dim_le, &allowed)?;
+            self.require(tile.head_dim_le > reached, &field("head_dim_le"), &tile.head_dim_le, &allowed)?;
             reached = tile.head_dim_le;
-            self.size(&format!("{path}[{i}].block_m"), tile.block_m)?;
-            self.size(&format!("{path}[{i}].block_n"), tile.block_n)?;
+            self.size(&field("block_m"), tile.block_m)?;
+            self.size(&field("block_n"), tile.block_n)?;
+            self.warps(&field("warps"), tile.warps, tile.block_m)?;
+            self.quadpairs(&field("quadpairs"), tile, with_quadpairs)?;
+            self.chunk(&field("chunk"), tile)?;
         }
         Ok(())
+    }
+
+    fn quadpairs(&self, field: &str, tile: &FlashTile, unit: Option<&str>) -> Result<(), ProfileError> {
+        match (unit, tile.quadpairs) {
+            (Some(unit), None) => self.require(false, field, "absent", &format!("{unit} takes 2x2, 1x4 or 4x1")),
+            (None, Some(own)) => {
+                self.require(false, field, arrangement_name(own), "only a matrix unit with quadpairs arranges them")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn chunk(&self, field: &str, tile: &FlashTile) -> Result<(), ProfileError> {
+        let allowed = format!("columns of a chunk are a power of two from {NARROWEST} to {WIDEST}");
+        let is_width = tile.chunk.is_power_of_two() && (NARROWEST..=WIDEST).contains(&tile.chunk);
+        self.require(is_width, field, &tile.chunk, &allowed)?;
+        let reach = tile.head_dim_le.min(LARGEST);
+        let allowed = format!("a head has at most {CHUNKS} chunks, and head dim {reach} is to be reached");
+        self.require(tile.chunk * CHUNKS >= reach, field, &tile.chunk, &allowed)
     }
 
     fn matmul(&self, path: &str, tile: &MatmulTile) -> Result<(), ProfileError> {
         self.size(&format!("{path}.block_m"), tile.block_m)?;
         self.size(&format!("{path}.block_n"), tile.block_n)?;
-        self.size(&format!("{path}.block_k"), tile.block_k)
+        self.size(&format!("{path}.block_k"), tile.block_k)?;
+        self.warps(&format!("{path}.warps"), tile.warps, tile.block_m * tile.block_n)
+    }
+
+    /// Warps that share out so many rows or elements, at least [`SMALLEST`] each.
+    fn warps(&self, field: &str, warps: usize, shared_out: usize) -> Result<(), ProfileError> {
+        let most = (self.threads / 32).min(shared_out / SMALLEST);
+        let allowed = format!("a block of this tile has a power of two of warps, from 1 to {most}");
+        self.require(warps.is_power_of_two() && warps <= most, field, &warps, &allowed)
     }
 
     fn size(&self, field: &str, value: usize) -> Result<(), ProfileError> {
@@ -195,7 +242,7 @@ impl Validator<'_> {
         }
         Err(ProfileError::Value {
             file: self.file.to_owned(),
-            line: line_of(self.text, field),
+            line: line_of(self.text, field).or_else(|| line_of(self.text, field.rsplit_once('.')?.0)),
             field: field.to_owned(),
             value: value.to_string(),
             allowed: allowed.to_owned(),
@@ -208,6 +255,9 @@ mod tests {
     use crate::Profile;
 
     const EXAMPLE: &str = include_str!("../tests/example.yml");
+
+    /// The matrix unit's attention tile.
+    const FIRST: &str = "{head_dim_le: 256, block_m: 64, block_n: 32, warps: 2, quadpairs: 2x2, chunk: 64}";
 
     /// The error of the example with one text in it replaced.
     fn error(from: &str, to: &str) -> String {
@@ -311,9 +361,9 @@ mod tests {
     #[test]
     fn tiles() {
         let tile = "a tile size is a power of two from 8 to 256";
-        let first = "{block_m: 128, block_n: 64, block_k: 32}";
+        let first = "{block_m: 128, block_n: 64, block_k: 32, warps: 4}";
         assert_eq!(
-            error(first, "{block_m: 128, block_n: 48, block_k: 32}"),
+            error(first, "{block_m: 128, block_n: 48, block_k: 32, warps: 4}"),
             format!("mine.yml, line 20: matrix_unit.matmul.block_n is 48; {tile}")
         );
         // A value like that stands in other tiles too: the line is still the field's own.
@@ -328,8 +378,46 @@ mod tests {
             error("head_dim_le: 128", "head_dim_le: 64"),
             "mine.yml, line 24: fma.flash[1].head_dim_le is 64; tiles are listed by rising head_dim_le, this one must be over 64"
         );
-        let none = EXAMPLE.replacen("flash:\n    - {head_dim_le: 256, block_m: 64, block_n: 32}", "flash: []", 1);
+        let none = EXAMPLE.replacen(&format!("\n    - {FIRST}"), " []", 1);
         let none = Profile::parse("mine.yml", &none).expect_err("no tile").to_string();
         assert_eq!(none, "mine.yml, line 18: matrix_unit.flash is empty; at least one tile is needed");
+    }
+
+    #[test]
+    fn warps_share_out_a_tile_and_fit_into_a_block() {
+        let warps = "a block of this tile has a power of two of warps, from 1 to";
+        for (wrong, most) in [("0", 8), ("3", 8), ("16", 8)] {
+            let expected = format!("mine.yml, line 19: matrix_unit.flash[0].warps is {wrong}; {warps} {most}");
+            assert_eq!(error("warps: 2, quad", &format!("warps: {wrong}, quad")), expected);
+        }
+        let expected = format!("mine.yml, line 20: matrix_unit.matmul.warps is 64; {warps} 32");
+        assert_eq!(error("block_k: 32, warps: 4", "block_k: 32, warps: 64"), expected);
+    }
+
+    #[test]
+    fn quadpairs_are_arranged_where_there_are_some() {
+        assert_eq!(
+            error("quadpairs: 2x2, ", ""),
+            "mine.yml, line 19: matrix_unit.flash[0].quadpairs is absent; m8n8k4 takes 2x2, 1x4 or 4x1"
+        );
+        assert_eq!(
+            error("warps: 8, chunk: 64", "warps: 8, quadpairs: 1x4, chunk: 64"),
+            "mine.yml, line 23: fma.flash[0].quadpairs is 1x4; only a matrix unit with quadpairs arranges them"
+        );
+        let unknown = error("quadpairs: 2x2", "quadpairs: 2x4");
+        assert!(unknown.contains("unknown variant `2x4`") && unknown.contains("line 19"), "{unknown}");
+    }
+
+    #[test]
+    fn chunks_reach_the_head_dim() {
+        let own = "matrix_unit.flash[0].chunk";
+        for wrong in ["8", "48", "256"] {
+            let expected = format!("line 19: {own} is {wrong}; columns of a chunk are a power of two from 16 to 128");
+            assert!(error("2x2, chunk: 64", &format!("2x2, chunk: {wrong}")).ends_with(&expected), "{wrong}");
+        }
+        assert_eq!(
+            error("2x2, chunk: 64", "2x2, chunk: 32"),
+            format!("mine.yml, line 19: {own} is 32; a head has at most 4 chunks, and head dim 256 is to be reached")
+        );
     }
 }

@@ -98,7 +98,8 @@ def relative(actual, expected):
 
 def ours(quadpair, *arguments):
     command = [quadpair, "bench", *arguments, "--json"]
-    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return [{"causal": found.get("causal", False), **row} for row in found["rows"]]
 
 
 def exact_rows(row, q, k, v):
@@ -106,7 +107,8 @@ def exact_rows(row, q, k, v):
     group = row["heads"] // row["kv_heads"]
     results = []
     for batch, head, query in row["checked"]:
-        keys, values = (t[batch, head // group].double() for t in (k, v))
+        seen = row["keys"] - row["queries"] + query + 1 if row["causal"] else row["keys"]
+        keys, values = (t[batch, head // group, :seen].double() for t in (k, v))
         scores = keys @ q[batch, head, query].double() / math.sqrt(row["head_dim"])
         results.append(torch.softmax(scores, 0) @ values)
     return torch.stack(results)
@@ -122,7 +124,8 @@ def attention(row):
     shared = row["heads"] != row["kv_heads"]
 
     def call(q, k, v):
-        return scaled_dot_product_attention(q, k, v, enable_gqa=shared)
+        # Its mask is aligned to the first key, ours to the last: the shapes here have as many queries as keys.
+        return scaled_dot_product_attention(q, k, v, is_causal=row["causal"], enable_gqa=shared)
 
     results = {}
     for name, backend in BACKENDS.items():
@@ -192,22 +195,25 @@ def main():
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}")
 
     def shape(row):
-        return "{batch}x{heads}/{kv_heads}x{queries}/{keys}, head dim {head_dim}".format(**row)
+        name = "{batch}x{heads}/{kv_heads}x{queries}/{keys}, D {head_dim}".format(**row)
+        return name + ", causal" if row["causal"] else name
 
     def flops(row):
-        return 4 * row["batch"] * row["heads"] * row["queries"] * row["keys"] * row["head_dim"] / 1e9
+        return (2 if row["causal"] else 4) * row["batch"] * row["heads"] * row["queries"] * row["keys"] * row["head_dim"] / 1e9
 
     def traffic(row):
         vectors = 2 * row["heads"] * row["queries"] + 2 * row["kv_heads"] * row["keys"]
         return (2 * vectors * row["head_dim"] + 4 * row["heads"] * row["queries"]) * row["batch"] / 1e6
 
     found = {
-        "attention": ours(options.quadpair, "attention", *prefill)["rows"],
-        "decode": ours(options.quadpair, "attention", *decode)["rows"],
-        "matmul": ours(options.quadpair, "matmul", *sizes)["rows"],
+        "attention": ours(options.quadpair, "attention", *prefill),
+        "causal attention": ours(options.quadpair, "attention", *prefill, "--causal"),
+        "decode": ours(options.quadpair, "attention", *decode),
+        "matmul": ours(options.quadpair, "matmul", *sizes),
     }
     out_error = "out_relative_error"
-    compare("attention", found["attention"], shape, out_error, attention, flops, "TFLOP/s")
+    for kind in "attention", "causal attention":
+        compare(kind, found[kind], shape, out_error, attention, flops, "TFLOP/s")
     compare("decode", found["decode"], shape, out_error, attention, traffic, "GB/s")
     compare("matmul", found["matmul"], lambda row: "{m}x{n}x{k}".format(**row), "relative_error", matmul,
             lambda row: 2 * row["m"] * row["n"] * row["k"] / 1e9, "TFLOP/s")

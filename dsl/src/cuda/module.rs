@@ -9,7 +9,9 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
 use std::sync::Arc;
 
-use cudarc::driver::sys::{self, CUfunction_attribute, CUjit_option, CUjitInputType, CUlinkState, CUresult};
+use cudarc::driver::sys::{
+    self, CUdevice_attribute, CUfunction_attribute, CUjit_option, CUjitInputType, CUlinkState, CUresult,
+};
 use cudarc::driver::{CudaContext, CudaFunction, DriverError};
 use cudarc::nvrtc::Ptx;
 
@@ -34,6 +36,7 @@ pub struct Module {
     kept: bool,
     registers: u32,
     local_bytes: u32,
+    blocks_at_once: u32,
 }
 
 impl Module {
@@ -65,9 +68,13 @@ impl Module {
         let parameters = parameters(program).map_err(|problem| wrong(program, problem))?;
         let function = function(context, program, &assembled.cubin)?;
         let count = |n: Result<i32, DriverError>| Ok(n.during("read a kernel's resources")?.unsigned_abs());
+        let shared_bytes = program.shared_bytes as usize;
+        let blocks = function.occupancy_max_active_blocks_per_multiprocessor(program.threads, shared_bytes, None);
+        let multiprocessors = context.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
         Ok(Module {
             registers: count(function.num_regs())?,
             local_bytes: count(function.local_size_bytes())?,
+            blocks_at_once: blocks.during("read a kernel's resources")? * count(multiprocessors)?,
             program: Arc::clone(program),
             function,
             parameters,
@@ -109,6 +116,11 @@ impl Module {
     /// Local memory of a thread, in bytes; spilled registers live there.
     pub fn local_bytes(&self) -> u32 {
         self.local_bytes
+    }
+
+    /// How many of its blocks the whole device runs at once.
+    pub fn blocks_at_once(&self) -> u32 {
+        self.blocks_at_once
     }
 
     /// The bytes of each parameter.

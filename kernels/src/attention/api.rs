@@ -1,23 +1,23 @@
-//! The call: tensors in, tensors out, one launch.
+//! The call: tensors in, tensors out, in one launch, or in two where the keys are divided.
 
-use super::config::{Choice, choose, most_head_dim, rows_per_warp, tiles};
+use super::call::{Call, WIDEST, lend};
+use super::combine::Combining;
+use super::config::{Choice, choose, tiles};
 use super::reference::host_operand;
-use super::{
-    AttentionConfig, AttentionError, FlashAttention, FlashAttentionArgs, FlashTile, Operand, Problem, Scaling,
-};
+use super::split::Split;
+use super::{AttentionConfig, AttentionError, FlashAttention, FlashAttentionArgs, FlashTile, Problem, Scaling};
 use crate::memory::Memory;
 use crate::number::Real;
 use crate::unit::Unit;
 use crate::view::View;
 use quadpair::ir::Function;
+use quadpair::layouts::mma::Quadpairs;
 use quadpair::sim::Simulator;
-use quadpair::{Kernel, KernelError, Program, Report, Target, compile, record};
-use quadpair_profiles::Profile;
+use quadpair::{Element, Kernel, KernelError, Program, Report, Target, compile, record};
+use quadpair_profiles::{FlashTile as Tile, Profile};
+use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Bytes of the widest access that a thread makes; rows that all start at a multiple of it are loaded that wide.
-const WIDEST: usize = 16;
 
 /// What attention reads. `R` is memory of the operands' type, `S` of the bias' type.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +32,8 @@ pub struct Inputs<R, S> {
     pub bias: Option<View<S>>,
     /// What scores are multiplied by; `None` is `1 / sqrt(head dim)`.
     pub scale: Option<f32>,
+    /// Whether query `i` sees key `j` only if `j <= i + keys - queries`, so that the last query sees all keys.
+    pub causal: bool,
 }
 
 /// What attention writes. `M` is memory of the operands' type, `L` of f32.
@@ -44,9 +46,9 @@ pub struct Outputs<M, L> {
 }
 
 impl<R, S> Inputs<R, S> {
-    /// Inputs without a bias, at the default scale.
+    /// Inputs without a bias or a mask, at the default scale.
     pub fn new(q: View<R>, k: View<R>, v: View<R>) -> Self {
-        Self { q, k, v, bias: None, scale: None }
+        Self { q, k, v, bias: None, scale: None, causal: false }
     }
 
     /// The scale at a head dim.
@@ -63,21 +65,45 @@ impl<T, U> Inputs<&[T], &[U]> {
     /// Tensors that don't fit each other or their buffers.
     pub fn problem(&self) -> Result<Problem, AttentionError> {
         let bias = self.bias.as_ref().map(|bias| host_operand("bias", bias));
-        Problem::new(host_operand("q", &self.q), host_operand("k", &self.k), host_operand("v", &self.v), bias)
+        let inputs = [host_operand("q", &self.q), host_operand("k", &self.k), host_operand("v", &self.v)];
+        Problem::new(inputs, bias, self.causal)
+    }
+}
+
+/// What a program is made for besides types and head dim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// Query rows and keys of a tile; `None` is attention's own.
+    pub tile: Option<(usize, usize)>,
+    /// Whether there is a bias.
+    pub bias: bool,
+    /// Whether a query sees only keys up to its own place.
+    pub causal: bool,
+    /// Whether every row starts at a multiple of 16 bytes.
+    pub aligned: bool,
+    /// Whether the result is one of a part of the keys, in f32.
+    pub part: bool,
+}
+
+impl Default for Variant {
+    /// All keys, aligned rows, no bias, no mask.
+    fn default() -> Self {
+        Self { tile: None, bias: false, causal: false, aligned: true, part: false }
     }
 }
 
 /// Attention made ready for a chip: operands of type `T` (f16, bf16 or f32), a bias of type `U`.
 ///
-/// Each combination of with or without bias, aligned or unaligned rows is a kernel of its own, compiled when a call first
-/// needs it.
+/// Each [`Variant`] is a program of its own, made when a call first needs it.
 #[derive(Debug)]
 pub struct Attention<T, U> {
     choice: Choice,
-    head_dim: usize,
-    scaling: Scaling,
+    /// Tiles with fewer rows, for calls with few.
+    smaller: Vec<Tile>,
+    config: AttentionConfig,
     target: Target,
-    programs: Mutex<[Option<Arc<Program>>; 4]>,
+    programs: Mutex<HashMap<Variant, Arc<Program>>>,
+    combining: Combining<T>,
     types: PhantomData<fn() -> (T, U)>,
 }
 
@@ -89,22 +115,15 @@ impl<T: Real, U: Real> Attention<T, U> {
     /// or that the chip can't hold.
     pub fn new(profile: &Profile, config: AttentionConfig) -> Result<Self, AttentionError> {
         let choice = choose(profile, T::DTYPE, &config)?;
-        let head_dim = config.head_dim;
-        let has_registers = |tile: &&(usize, usize)| head_dim <= most_head_dim(choice.unit, **tile);
-        let all: Vec<(usize, usize)> = tiles(choice.unit).iter().filter(has_registers).copied().collect();
-        let prepare = |tile: &(usize, usize)| Self::prepared(profile, Choice { tile: *tile, ..choice }, &config);
-        let area = |tile: &(usize, usize)| tile.0 * tile.1;
-        let chosen = all.iter().find(|tile| **tile == choice.tile);
-        // The profile's FMA tile goes by the head dim, but f32 operands take twice the shared memory of f16.
-        let may_shrink = chosen.is_some() && config.tile.is_none() && choice.unit == Unit::Fma;
-        let smaller = all.iter().rev().filter(|tile| may_shrink && area(tile) < area(&choice.tile));
-        chosen.into_iter().chain(smaller).find_map(prepare).ok_or_else(|| AttentionError::Tile {
-            unit: choice.unit,
-            tile: choice.tile,
-            head_dim: config.head_dim,
-            profile: profile.name.clone(),
-            runs: all.iter().filter(|tile| prepare(tile).is_some()).copied().collect(),
-        })
+        let AttentionConfig { head_dim, .. } = config;
+        let own = choice.tile;
+        let is_smaller = |tile: &Tile| tile.block_m < own.block_m && tile.block_n <= own.block_n;
+        let smaller = tiles(profile, choice.unit, T::DTYPE, head_dim).into_iter().filter(is_smaller).collect();
+        let (target, programs, types) = (Target::from(profile), Mutex::default(), PhantomData);
+        let combining = Combining::new(head_dim, target);
+        let attention = Self { choice, smaller, config, target, programs, combining, types };
+        attention.program(&Variant { bias: true, ..Variant::default() })?;
+        Ok(attention)
     }
 
     /// The unit that multiplies.
@@ -114,30 +133,43 @@ impl<T: Real, U: Real> Attention<T, U> {
 
     /// Query rows and keys of a tile.
     pub fn tile(&self) -> (usize, usize) {
-        self.choice.tile
+        (self.choice.tile.block_m, self.choice.tile.block_n)
     }
 
-    /// The compiled kernel with or without a bias, for aligned rows or any.
+    /// The same for a problem: one whose rows fit in fewer than a tile has gets a smaller tile, unless the configuration
+    /// asks for one.
+    pub fn tile_for(&self, problem: &Problem) -> (usize, usize) {
+        self.tile_of(&self.variant(problem, true))
+    }
+
+    /// The compiled kernel.
     ///
     /// # Errors
     /// The chip can't run it.
-    pub fn program(&self, bias: bool, aligned: bool) -> Result<Arc<Program>, AttentionError> {
+    pub fn program(&self, variant: &Variant) -> Result<Arc<Program>, AttentionError> {
         let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
-        let slot = &mut programs[usize::from(bias) * 2 + usize::from(aligned)];
-        if let Some(program) = slot {
+        if let Some(program) = programs.get(variant) {
             return Ok(Arc::clone(program));
         }
-        let program = Arc::new(compile(&self.name(bias, aligned), &self.kernel(bias, aligned), self.target)?);
-        *slot = Some(Arc::clone(&program));
+        let name = self.name(variant);
+        let program = if variant.part {
+            compile(&name, &self.kernel::<f32>(variant), self.target)
+        } else {
+            compile(&name, &self.kernel::<T>(variant), self.target)
+        };
+        let program = Arc::new(program?);
+        programs.insert(*variant, Arc::clone(&program));
         Ok(program)
     }
 
-    /// The kernel's tile IR, with or without a bias, for aligned rows or any.
+    /// The kernel's tile IR.
     ///
     /// # Errors
     /// A rule of the language that the tile breaks.
-    pub fn function(&self, bias: bool, aligned: bool) -> Result<Function, AttentionError> {
-        Ok(record(&self.kernel(bias, aligned)).map_err(KernelError::from)?)
+    pub fn function(&self, variant: &Variant) -> Result<Function, AttentionError> {
+        let function =
+            if variant.part { record(&self.kernel::<f32>(variant)) } else { record(&self.kernel::<T>(variant)) };
+        Ok(function.map_err(KernelError::from)?)
     }
 
     /// Runs attention on a backend, in one launch.
@@ -153,113 +185,211 @@ impl<T: Real, U: Real> Attention<T, U> {
         inputs: Inputs<B::Ref<'a, T>, B::Ref<'a, U>>,
         outputs: Outputs<B::Mut<'a, T>, B::Mut<'a, f32>>,
     ) -> Result<Report, AttentionError> {
-        let call = Call::new::<B, T, U>(backend, &inputs, &outputs)?;
-        if call.problem.head_dim != self.head_dim {
-            return Err(AttentionError::Prepared { prepared: self.head_dim, given: call.problem.head_dim });
+        let call = self.call::<B>(backend, &inputs, &outputs)?;
+        self.whole(backend, &call, inputs, outputs)
+    }
+
+    /// Runs attention on a backend, and divides the keys among blocks where there are too few queries to fill the chip:
+    /// then it's two launches, and results in parts go through `workspace`.
+    ///
+    /// There are as many parts as the configuration says or as the chip is fastest with, but no more than `workspace` has
+    /// room for ([`Self::workspace`] says what it can use). Its contents don't matter before or after. With the same
+    /// number of parts results have the same bits; another number rounds otherwise. As [`Self::forward`] in all else.
+    ///
+    /// # Errors
+    /// As [`Self::forward`].
+    pub fn forward_in_parts<'a, B: Memory>(
+        &self,
+        backend: &B,
+        inputs: Inputs<B::Ref<'a, T>, B::Ref<'a, U>>,
+        mut outputs: Outputs<B::Mut<'a, T>, B::Mut<'a, f32>>,
+        mut workspace: B::Mut<'a, f32>,
+    ) -> Result<Report, AttentionError> {
+        let call = self.call::<B>(backend, &inputs, &outputs)?;
+        let Some((variant, split)) = self.divided(backend, &call, &workspace)? else {
+            return self.whole(backend, &call, inputs, outputs);
+        };
+        let Problem { batch, heads, n_q, head_dim, .. } = call.problem;
+        // The output of each part, then the LSE of each.
+        let [mut part_out, mut part_lse] = B::halves(&mut workspace, split.parts * call.problem.rows() * head_dim);
+        let of_parts = Outputs {
+            out: View::contiguous(B::lend_mut(&mut part_out), [batch * split.parts, heads, n_q, head_dim]),
+            lse: B::lend_mut(&mut part_lse),
+        };
+        let args = call.args::<B, T, U, f32>(lend::<B, T, U>(&inputs), of_parts, split);
+        let parts = self.launch(backend, &variant, args)?;
+        let args = call.combine_args::<B, T>([B::written(&part_out), B::written(&part_lse)], &mut outputs, split);
+        let combined = self.combining.launch(backend, args, variant.aligned)?;
+        Ok(both(parts, combined))
+    }
+
+    /// How many elements of workspace [`Self::forward_in_parts`] can use for a problem on a backend; 0 where it makes one
+    /// launch.
+    ///
+    /// # Errors
+    /// As [`Self::parts`].
+    pub fn workspace<B: Memory>(&self, backend: &B, problem: &Problem) -> Result<usize, AttentionError> {
+        let parts = self.parts(backend, problem)?;
+        Ok(if parts > 1 { parts * Split::workspace_of_part(problem) } else { 0 })
+    }
+
+    /// In how many parts [`Self::forward_in_parts`] divides the keys of a problem on a backend.
+    ///
+    /// # Errors
+    /// The program that tells how many blocks run at once can't be made or loaded.
+    pub fn parts<B: Memory>(&self, backend: &B, problem: &Problem) -> Result<usize, AttentionError> {
+        if problem.rows() == 0 {
+            return Ok(1);
         }
-        let scale = inputs.scale_for(self.head_dim)?;
+        let variant = Variant { part: true, ..self.variant(problem, true) };
+        Ok(self.split(backend, problem, &variant)?.parts)
+    }
+
+    /// Checks a call.
+    fn call<'a, B: Memory>(
+        &self,
+        backend: &B,
+        inputs: &Inputs<B::Ref<'a, T>, B::Ref<'a, U>>,
+        outputs: &Outputs<B::Mut<'a, T>, B::Mut<'a, f32>>,
+    ) -> Result<Call, AttentionError> {
+        let call = Call::new::<B, T, U>(backend, inputs, outputs, self.config.scaling)?;
+        if call.problem.head_dim != self.config.head_dim {
+            return Err(AttentionError::Prepared { prepared: self.config.head_dim, given: call.problem.head_dim });
+        }
+        Ok(call)
+    }
+
+    /// The program and the parts for a call, if it's to be divided and the workspace has room for that.
+    fn divided<B: Memory>(
+        &self,
+        backend: &B,
+        call: &Call,
+        workspace: &B::Mut<'_, f32>,
+    ) -> Result<Option<(Variant, Split)>, AttentionError> {
+        let of_part = Split::workspace_of_part(&call.problem);
+        let room = backend.length_mut(workspace).checked_div(of_part).unwrap_or(0);
+        if room < 2 {
+            return Ok(None);
+        }
+        let aligned = call.aligned && backend.is_aligned_mut(workspace, WIDEST);
+        let variant = Variant { part: true, ..self.variant(&call.problem, aligned) };
+        let parts = self.split(backend, &call.problem, &variant)?.parts.min(room);
+        let split = Split::at_most(parts, &call.problem, self.tile_of(&variant).1);
+        Ok((split.parts > 1).then_some((variant, split)))
+    }
+
+    /// One launch that gives the result.
+    fn whole<'a, B: Memory>(
+        &self,
+        backend: &B,
+        call: &Call,
+        inputs: Inputs<B::Ref<'a, T>, B::Ref<'a, U>>,
+        outputs: Outputs<B::Mut<'a, T>, B::Mut<'a, f32>>,
+    ) -> Result<Report, AttentionError> {
         if call.problem.rows() == 0 {
             return Ok(Report::default());
         }
-        let (bias, aligned) = (inputs.bias.is_some(), call.aligned);
-        let program = self.program(bias, aligned)?;
-        let args = call.args::<B, T, U>(inputs, outputs, scale);
-        let grid = self.kernel(bias, aligned).grid::<B>(&args);
-        Ok(backend.launch(&program, grid, FlashAttention::<T, U>::bind::<B>(args))?)
+        let variant = self.variant(&call.problem, call.aligned);
+        let args = call.args::<B, T, U, T>(inputs, outputs, Split::none(&call.problem));
+        self.launch(backend, &variant, args)
     }
 
-    /// Attention in a tile, if the profile's chip can run that.
-    fn prepared(profile: &Profile, choice: Choice, config: &AttentionConfig) -> Option<Self> {
-        let AttentionConfig { head_dim, scaling, .. } = *config;
-        let (target, programs, types) = (Target::from(profile), Mutex::default(), PhantomData);
-        let attention = Self { choice, head_dim, scaling, target, programs, types };
-        attention.program(true, true).is_ok().then_some(attention)
+    /// The program that a problem gets.
+    fn variant(&self, problem: &Problem, aligned: bool) -> Variant {
+        let Problem { n_q, bias, causal, .. } = problem.packed();
+        Variant { tile: self.smaller_tile(n_q), bias, causal, aligned, part: false }
     }
 
-    fn kernel(&self, bias: bool, aligned: bool) -> FlashAttention<T, U> {
-        let Choice { unit, tile: (block_m, block_n) } = self.choice;
-        let round_q = self.scaling == Scaling::RoundedQuery;
-        let warps = block_m / rows_per_warp(unit);
-        let t = FlashTile { unit, block_m, block_n, head_dim: self.head_dim, warps, aligned, bias, round_q };
+    /// The tile with the fewest query rows that has room for so many, if there is one with fewer than attention's own. It
+    /// has no more keys, so that a chip that holds the own tile holds it.
+    fn smaller_tile(&self, rows: usize) -> Option<(usize, usize)> {
+        let fits = |tile: &&Tile| rows <= tile.block_m;
+        let smaller = self.smaller.iter().filter(fits).min_by_key(|tile| (tile.block_m, self.tile().1 - tile.block_n));
+        smaller.filter(|_| self.config.tile.is_none()).map(|tile| (tile.block_m, tile.block_n))
+    }
+
+    fn tile_of(&self, variant: &Variant) -> (usize, usize) {
+        variant.tile.unwrap_or(self.tile())
+    }
+
+    /// All of the tile of a size: the first of that size is the usual one.
+    fn whole_tile(&self, size: (usize, usize)) -> Tile {
+        let smaller = self.smaller.iter().find(|tile| (tile.block_m, tile.block_n) == size);
+        smaller.copied().unwrap_or(self.choice.tile)
+    }
+
+    /// The parts that the keys are divided in, given the program that works on them.
+    fn split<B: Memory>(&self, backend: &B, problem: &Problem, variant: &Variant) -> Result<Split, AttentionError> {
+        let (block_m, block_n) = self.tile_of(variant);
+        if let Some(parts) = self.config.parts {
+            return Ok(Split::at_most(parts, problem, block_n));
+        }
+        let Problem { batch, heads, n_q, .. } = problem.packed();
+        let at_once = backend.blocks_at_once(&self.program(variant)?)?;
+        Ok(Split::fastest(n_q.div_ceil(block_m) * heads * batch, at_once, problem, block_n))
+    }
+
+    fn launch<B: Memory, O: Element>(
+        &self,
+        backend: &B,
+        variant: &Variant,
+        args: FlashAttentionArgs<'_, B, T, U, O>,
+    ) -> Result<Report, AttentionError> {
+        let grid = self.kernel::<O>(variant).grid::<B>(&args);
+        Ok(backend.launch(&self.program(variant)?, grid, FlashAttention::<T, U, O>::bind::<B>(args))?)
+    }
+
+    fn kernel<O: Element>(&self, variant: &Variant) -> FlashAttention<T, U, O> {
+        let Variant { bias, causal, aligned, .. } = *variant;
+        let (unit, tile) = (self.choice.unit, self.whole_tile(self.tile_of(variant)));
+        let AttentionConfig { head_dim, scaling, .. } = self.config;
+        let quadpairs = tile.quadpairs.unwrap_or(Quadpairs::TwoByTwo);
+        let (key_step, value_step, early_values) = FlashTile::pace_of(unit, quadpairs, head_dim);
+        let t = FlashTile {
+            unit,
+            quadpairs,
+            block_m: tile.block_m,
+            block_n: tile.block_n,
+            head_dim,
+            width: tile.chunk,
+            key_step,
+            value_step: value_step.min(tile.block_n),
+            early_values,
+            warps: tile.warps,
+            aligned,
+            causal,
+            bias,
+            round_q: scaling == Scaling::RoundedQuery,
+        };
         FlashAttention { t, types: PhantomData }
     }
 
     /// What the program is called in its PTX: `flash_attention_m8n8k4_64x32_d96_f16_bias_f32`.
-    fn name(&self, bias: bool, aligned: bool) -> String {
-        let Choice { unit, tile: (block_m, block_n) } = self.choice;
-        let mut name = format!("flash_attention_{unit}_{block_m}x{block_n}_d{}_{}", self.head_dim, T::DTYPE.name());
-        if bias {
+    fn name(&self, variant: &Variant) -> String {
+        let (unit, (block_m, block_n)) = (self.choice.unit, self.tile_of(variant));
+        let AttentionConfig { head_dim, scaling, .. } = self.config;
+        let mut name = format!("flash_attention_{unit}_{block_m}x{block_n}_d{head_dim}_{}", T::DTYPE.name());
+        if variant.bias {
             name += &format!("_bias_{}", U::DTYPE.name());
         }
-        if self.scaling == Scaling::RoundedQuery {
-            name += "_rounded_q";
-        }
-        if !aligned {
-            name += "_unaligned";
-        }
+        let suffixes = [
+            (variant.causal, "_causal"),
+            (scaling == Scaling::RoundedQuery, "_rounded_q"),
+            (!variant.aligned, "_unaligned"),
+            (variant.part, "_part"),
+        ];
+        suffixes.into_iter().filter(|(holds, _)| *holds).for_each(|(_, suffix)| name += suffix);
         name
     }
 }
 
-/// One call, checked.
-struct Call {
-    problem: Problem,
-    operands: [Operand; 4],
-    bias: Option<Operand>,
-    aligned: bool,
-}
-
-impl Call {
-    fn new<'a, B: Memory, T: Real, U: Real>(
-        backend: &B,
-        inputs: &Inputs<B::Ref<'a, T>, B::Ref<'a, U>>,
-        outputs: &Outputs<B::Mut<'a, T>, B::Mut<'a, f32>>,
-    ) -> Result<Self, AttentionError> {
-        let read = |name, view: &View<B::Ref<'a, T>>| Operand::new(name, view, backend.length(&view.data));
-        let [q, k, v] = [read("q", &inputs.q), read("k", &inputs.k), read("v", &inputs.v)];
-        let bias = inputs.bias.as_ref().map(|bias| Operand::new("bias", bias, backend.length(&bias.data)));
-        let out = Operand::new("out", &outputs.out, backend.length_mut(&outputs.out.data));
-        let problem = Problem::new(q, k, v, bias)?;
-        problem.check_outputs(out, backend.length_mut(&outputs.lse))?;
-        let bytes = T::DTYPE.bytes() as usize;
-        let aligned = [q, k, v, out].iter().all(|operand| operand.rows_aligned(bytes, WIDEST))
-            && [&inputs.q, &inputs.k, &inputs.v].iter().all(|view| backend.is_aligned(&view.data, WIDEST))
-            && backend.is_aligned_mut(&outputs.out.data, WIDEST);
-        Ok(Self { problem, operands: [q, k, v, out], bias, aligned })
+/// What two launches tell together.
+fn both(mut first: Report, second: Report) -> Report {
+    if let (Some(counters), Some(more)) = (&mut first.counters, &second.counters) {
+        counters.merge(more);
     }
-
-    fn args<'a, B: Memory, T: Real, U: Real>(
-        &self,
-        inputs: Inputs<B::Ref<'a, T>, B::Ref<'a, U>>,
-        outputs: Outputs<B::Mut<'a, T>, B::Mut<'a, f32>>,
-        scale: f32,
-    ) -> FlashAttentionArgs<'a, B, T, U> {
-        let [q_stride, k_stride, v_stride, out_stride] = self.operands.map(|operand| {
-            let [batch, head, row, _] = operand.kernel_strides();
-            [batch, head, row]
-        });
-        // Checked sizes: each fits an i32.
-        let int = |size: usize| size as i32;
-        FlashAttentionArgs {
-            q: inputs.q.data,
-            k: inputs.k.data,
-            v: inputs.v.data,
-            bias: inputs.bias.map(|bias| bias.data),
-            out: outputs.out.data,
-            lse: outputs.lse,
-            q_stride,
-            k_stride,
-            v_stride,
-            bias_stride: self.bias.map_or([0; 4], |bias| bias.kernel_strides()),
-            out_stride,
-            heads: int(self.problem.heads),
-            batch: int(self.problem.batch),
-            group: int(self.problem.group()),
-            n_q: int(self.problem.n_q),
-            n_k: int(self.problem.n_k),
-            scale,
-        }
-    }
+    first.printed += &second.printed;
+    first
 }
 
 /// What [`attend_host`] gives back.

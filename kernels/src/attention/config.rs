@@ -1,13 +1,23 @@
-//! Which kernel a request gets: the unit that multiplies and the tile it works in.
+//! Which kernel a request gets: the unit that multiplies, the tile it works in, and how a block goes about that.
 //!
-//! The profile's tiles are listed by the head dim that they reach. With `volta.yml`, f16 operands at head dim 96 get
-//! m8n8k4 and the 64 x 32 tile; a matrix unit whose tiles don't reach the head dim is left for FMA.
+//! A profile lists tiles by the head dim that they reach; `quadpair tune` finds them. A caller can ask for another size, and
+//! gets the first of the [`tiles`] of that size. What a tile takes follows from its parts. With r = block_m / warps query
+//! rows a warp, a thread has
+//!
+//! ```text
+//! registers      block_n r / 32 scores, columns r / 32 of the output (columns: head dim, up to whole chunks), and a chunk
+//!                of K or V on its way, block_n chunk / (32 warps) elements
+//! shared memory  of the block: Q, block_m columns; two chunks, block_n chunk each; P, where it isn't shuffled
+//! ```
+//!
+//! A matrix unit whose tiles don't reach the head dim is left for FMA.
 
-use super::AttentionError;
+use super::{AttentionError, FlashTile};
 use crate::chip;
 use crate::unit::{Unit, UnitChoice};
 use quadpair::DType;
-use quadpair_profiles::Profile;
+use quadpair::layouts::mma::Quadpairs;
+use quadpair_profiles::{FlashTile as Tile, Limits, Profile};
 
 /// What to prepare attention for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,10 +26,12 @@ pub struct AttentionConfig {
     pub head_dim: usize,
     /// The unit that multiplies.
     pub unit: UnitChoice,
-    /// Query rows and keys of a tile; `None` takes the profile's.
+    /// Query rows and keys of a tile, one of [`tiles`]; `None` takes the profile's.
     pub tile: Option<(usize, usize)>,
     /// Where the softmax scale goes.
     pub scaling: Scaling,
+    /// At most how many parts keys are divided in by calls that may; `None` leaves it to the chip.
+    pub parts: Option<usize>,
 }
 
 /// Where the softmax scale is applied.
@@ -35,7 +47,7 @@ pub enum Scaling {
 impl AttentionConfig {
     /// The profile's own choice for a head dim.
     pub fn new(head_dim: usize) -> Self {
-        Self { head_dim, unit: UnitChoice::Auto, tile: None, scaling: Scaling::Scores }
+        Self { head_dim, unit: UnitChoice::Auto, tile: None, scaling: Scaling::Scores, parts: None }
     }
 }
 
@@ -43,35 +55,115 @@ impl AttentionConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Choice {
     pub unit: Unit,
-    /// Query rows and keys.
-    pub tile: (usize, usize),
+    pub tile: Tile,
 }
 
-/// The tiles (query rows, keys) that attention has kernels for on a unit, smallest first.
-///
-/// How large a tile a chip can hold depends on the head dim and on the operands' type.
-pub const fn tiles(unit: Unit) -> &'static [(usize, usize)] {
-    match unit {
-        Unit::M8N8K4 => &[(32, 32), (32, 64), (64, 32), (64, 64), (128, 32), (64, 128), (128, 64)],
-        Unit::Fma => &[(16, 16), (16, 32), (32, 32), (32, 64), (64, 32), (64, 64)],
+/// Query rows, keys and warps that a block can have, and columns of a chunk.
+const ROWS: [usize; 5] = [16, 32, 64, 128, 256];
+const KEYS: [usize; 4] = [16, 32, 64, 128];
+const WARPS: [usize; 5] = [1, 2, 4, 8, 16];
+const WIDTHS: [usize; 4] = [16, 32, 64, 128];
+
+/// The tiles that attention has kernels for on a unit and that the profile's chip can hold, for operands of a type. Those of
+/// one size (query rows, keys) come with the one first that a request for this size gets.
+pub fn tiles(profile: &Profile, unit: Unit, dtype: DType, head_dim: usize) -> Vec<Tile> {
+    let arrangements: &[Option<Quadpairs>] = match unit {
+        Unit::M8N8K4 => &[Some(Quadpairs::TwoByTwo), Some(Quadpairs::OneByFour), Some(Quadpairs::FourByOne)],
+        Unit::Fma => &[None],
+    };
+    let mut all = Vec::new();
+    for (block_m, block_n, warps) in product(&ROWS, &KEYS, &WARPS) {
+        for &quadpairs in arrangements {
+            all.extend(WIDTHS.map(|chunk| Tile { head_dim_le: head_dim, block_m, block_n, warps, quadpairs, chunk }));
+        }
     }
+    all.retain(|tile| exists(unit, tile) && has_registers(dtype, tile) && holds(&profile.limits, unit, dtype, tile));
+    // By size, and in a size the usual rows a warp and the usual chunk before others.
+    all.sort_by_key(|tile| {
+        let others = (rows(tile).abs_diff(rows_per_warp(unit)), tile.chunk != FlashTile::width_of(head_dim));
+        (tile.block_m * tile.block_n, tile.block_m, others)
+    });
+    all
 }
 
-/// The largest head dim that a tile of a unit has registers for: beyond it the assembler would spill.
-pub const fn most_head_dim(unit: Unit, tile: (usize, usize)) -> usize {
-    match (unit, tile) {
-        (Unit::Fma, _) | (Unit::M8N8K4, (64, 32)) => 256,
-        (Unit::M8N8K4, (64, 128)) => 64,
-        (Unit::M8N8K4, _) => 128,
-    }
+fn product(a: &[usize], b: &[usize], c: &[usize]) -> Vec<(usize, usize, usize)> {
+    let pairs = a.iter().flat_map(|&a| b.iter().map(move |&b| (a, b)));
+    pairs.flat_map(|(a, b)| c.iter().map(move |&c| (a, b, c))).collect()
 }
 
-/// Query rows that a warp owns.
-pub(crate) const fn rows_per_warp(unit: Unit) -> usize {
+/// Query rows of a warp.
+const fn rows(tile: &Tile) -> usize {
+    tile.block_m / tile.warps
+}
+
+/// Query rows that a warp has in a size's first tile.
+const fn rows_per_warp(unit: Unit) -> usize {
     match unit {
-        Unit::M8N8K4 => 16,
+        Unit::M8N8K4 => 32,
         Unit::Fma => 8,
     }
+}
+
+/// Columns of the output that a block computes: the head dim, up to whole chunks.
+const fn columns(tile: &Tile) -> usize {
+    tile.head_dim_le.div_ceil(tile.chunk) * tile.chunk
+}
+
+/// Rows and columns of a product that a warp computes at once on the unit.
+const fn product_of_a_warp(unit: Unit, quadpairs: Option<Quadpairs>) -> Option<[usize; 2]> {
+    match (unit, quadpairs) {
+        (Unit::M8N8K4, Some(Quadpairs::FourByOne)) => Some([32, 8]),
+        (Unit::M8N8K4, Some(Quadpairs::TwoByTwo)) => Some([16, 16]),
+        (Unit::M8N8K4, Some(Quadpairs::OneByFour)) => Some([8, 32]),
+        (Unit::Fma, None) => Some([8, 16]),
+        (Unit::M8N8K4, None) | (Unit::Fma, Some(_)) => None,
+    }
+}
+
+/// Whether the kernel can be written in this tile: whole products for each warp and whole steps of V, up to four chunks, none
+/// without columns.
+fn exists(unit: Unit, tile: &Tile) -> bool {
+    let Some([row, column]) = product_of_a_warp(unit, tile.quadpairs) else { return false };
+    let quadpairs = tile.quadpairs.unwrap_or(Quadpairs::TwoByTwo);
+    let (_, value_step, _) = FlashTile::pace_of(unit, quadpairs, tile.head_dim_le);
+    let needless = tile.chunk > WIDTHS[0] && tile.chunk >= 2 * tile.head_dim_le;
+    rows(tile) * tile.warps == tile.block_m
+        && rows(tile).is_multiple_of(row)
+        && tile.block_n.is_multiple_of(column)
+        && tile.block_n.is_multiple_of(value_step)
+        && tile.chunk.is_multiple_of(column)
+        && columns(tile) / tile.chunk <= 4
+        && !needless
+}
+
+/// Whether a thread's 255 registers are likely to do: for the sums, for the operands of a product, of which the next ones are
+/// loaded while the unit has the last, and for what comes from global memory. Not all of it is alive at once, so that a sum
+/// just above 255 can do.
+fn has_registers(dtype: DType, tile: &Tile) -> bool {
+    let (scores, output) = (tile.block_n * rows(tile) / 32, columns(tile) * rows(tile) / 32);
+    // How many quadpairs have the same of the left operand and of the right one.
+    let [left, right] = match tile.quadpairs {
+        Some(Quadpairs::FourByOne) => [1, 4],
+        Some(Quadpairs::TwoByTwo) => [2, 2],
+        Some(Quadpairs::OneByFour) => [4, 1],
+        None => [1, 1],
+    };
+    let of_q_and_k = (left * rows(tile) + right * tile.block_n) / 4;
+    let of_v = tile.chunk / 2;
+    let fetched = 2 * tile.block_n * tile.chunk * dtype.bytes() as usize / 4 / (32 * tile.warps);
+    scores + output + of_q_and_k.max(of_v) + fetched <= 256
+}
+
+/// Whether a block of the chip has the threads and the shared memory.
+fn holds(limits: &Limits, unit: Unit, dtype: DType, tile: &Tile) -> bool {
+    shared_elements(unit, tile) * dtype.bytes() as usize <= limits.shared_per_block as usize
+        && 32 * tile.warps <= limits.threads_per_block as usize
+}
+
+/// Elements of the operands' type in a block's shared memory.
+fn shared_elements(unit: Unit, tile: &Tile) -> usize {
+    let exchanged = if unit == Unit::Fma { tile.block_m * tile.block_n } else { 0 };
+    tile.block_m * columns(tile) + 2 * tile.block_n * tile.chunk + exchanged
 }
 
 /// Chooses unit and tile for operands of a type.
@@ -82,16 +174,42 @@ pub(crate) fn choose(profile: &Profile, dtype: DType, config: &AttentionConfig) 
     }
     let fits = chip::flash_tile(profile, Unit::M8N8K4, head_dim).is_some();
     let unit = config.unit.choose(profile, dtype, fits)?;
-    let tile = config.tile.or_else(|| chip::flash_tile(profile, unit, head_dim));
-    let tile =
-        tile.ok_or_else(|| AttentionError::HeadDimUncovered { unit, profile: profile.name.clone(), head_dim })?;
-    Ok(Choice { unit, tile })
+    let own = chip::flash_tile(profile, unit, head_dim).map(|tile| adapted(tile, head_dim));
+    let Some(size) = config.tile.or(own.map(|tile| (tile.block_m, tile.block_n))) else {
+        return Err(AttentionError::HeadDimUncovered { unit, profile: profile.name.clone(), head_dim });
+    };
+    let runs = |tile: &Tile| exists(unit, tile) && holds(&profile.limits, unit, dtype, tile);
+    if let Some(tile) = own.filter(|tile| (tile.block_m, tile.block_n) == size && runs(tile)) {
+        return Ok(Choice { unit, tile });
+    }
+    let all = tiles(profile, unit, dtype, head_dim);
+    // The profile's tile may be for narrower operands than these: then the next smaller one.
+    let may_shrink = config.tile.is_none() && own.is_some_and(|tile| exists(unit, &tile));
+    let sizes = all.iter().map(|tile| (tile.block_m, tile.block_n));
+    let smaller = || sizes.clone().filter(|(m, n)| may_shrink && m * n < size.0 * size.1).max_by_key(|(m, n)| m * n);
+    let chosen = sizes.clone().find(|own| *own == size).or_else(smaller);
+    let tile = all.iter().find(|tile| Some((tile.block_m, tile.block_n)) == chosen);
+    let none = || {
+        let mut runs: Vec<_> = sizes.clone().collect();
+        runs.dedup();
+        AttentionError::Tile { unit, tile: size, head_dim, profile: profile.name.clone(), runs }
+    };
+    tile.map(|&tile| Choice { unit, tile }).ok_or_else(none)
+}
+
+/// A profile's tile for a head dim that it reaches: a chunk isn't wider than that takes.
+fn adapted(mut tile: Tile, head_dim: usize) -> Tile {
+    tile.head_dim_le = head_dim;
+    while tile.chunk > WIDTHS[0] && tile.chunk >= 2 * head_dim {
+        tile.chunk /= 2;
+    }
+    tile
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attention::Attention;
+    use crate::attention::{Attention, Variant};
     use half::f16;
 
     fn prepare(profile: &str, config: AttentionConfig) -> Result<(Unit, (usize, usize)), String> {
@@ -102,8 +220,60 @@ mod tests {
 
     #[test]
     fn the_profile_decides() {
-        assert_eq!(prepare("volta", AttentionConfig::new(96)), Ok((Unit::M8N8K4, (64, 32))));
+        let volta = Profile::by_name("volta").unwrap();
+        let tile = volta.matrix_unit.unwrap().flash_tile(96).unwrap();
+        assert_eq!(prepare("volta", AttentionConfig::new(96)), Ok((Unit::M8N8K4, (tile.block_m, tile.block_n))));
         assert_eq!(prepare("hopper", AttentionConfig::new(96)).unwrap().0, Unit::Fma);
+    }
+
+    #[test]
+    fn every_head_dim_has_tiles_and_the_profile_is_one_of_them() {
+        let volta = Profile::by_name("volta").unwrap();
+        for head_dim in (8..=256).step_by(8) {
+            for unit in [Unit::M8N8K4, Unit::Fma] {
+                let all = tiles(&volta, unit, DType::F16, head_dim);
+                let own = adapted(chip::flash_tile(&volta, unit, head_dim).unwrap(), head_dim);
+                assert!(all.contains(&own), "{unit} D {head_dim} {own}");
+                assert!(all.iter().any(|tile| (tile.block_m, tile.block_n) == (32, 32)), "{unit} D {head_dim}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_tile_takes_no_more_shared_memory_than_it_is_said_to_take() {
+        let mut volta = Profile::by_name("volta").unwrap();
+        for (unit, head_dim) in [(Unit::M8N8K4, 72), (Unit::Fma, 40)] {
+            let all = tiles(&volta, unit, DType::F16, head_dim);
+            // Each arrangement and each chunk, in the smallest and in the largest tile that has it.
+            let kinds = |tile: &Tile| (tile.quadpairs, tile.chunk);
+            let first = |i: &usize| all[..*i].iter().all(|tile| kinds(tile) != kinds(&all[*i]));
+            let last = |i: &usize| all[i + 1..].iter().all(|tile| kinds(tile) != kinds(&all[*i]));
+            for tile in (0..all.len()).filter(|i| first(i) || last(i)).map(|i| all[i]) {
+                match unit {
+                    Unit::M8N8K4 => volta.matrix_unit.as_mut().unwrap().flash = vec![tile],
+                    Unit::Fma => volta.fma.flash = vec![tile],
+                }
+                let config = AttentionConfig { unit: UnitChoice::Only(unit), ..AttentionConfig::new(head_dim) };
+                let attention = Attention::<f16, f32>::new(&volta, config).unwrap();
+                let taken = attention.program(&Variant::default()).unwrap().shared_bytes();
+                let said = 2 * shared_elements(unit, &tile);
+                // Where P has all of a row in one thread there is nothing to exchange.
+                assert!(
+                    taken as usize == said || unit == Unit::Fma && (taken as usize) < said,
+                    "{unit} {tile} {taken}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn operands_that_are_too_wide_for_the_profile_get_a_smaller_tile() {
+        let mut volta = Profile::by_name("volta").unwrap();
+        volta.limits.shared_per_block = 20480;
+        let tile = |dtype| choose(&volta, dtype, &AttentionConfig::new(64)).unwrap().tile;
+        let [half, single] = [DType::BF16, DType::F32].map(tile);
+        assert_eq!(half, volta.fma.flash[0]);
+        assert!(single.block_m * single.block_n < half.block_m * half.block_n, "{single}");
     }
 
     #[test]

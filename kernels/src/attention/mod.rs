@@ -10,22 +10,33 @@
 //! groups of `heads / kv heads` neighbours. A row without any key, be it masked by a bias of -inf or because there are
 //! no keys, gets output 0 and LSE -inf.
 //!
-//! [`Attention::new`] chooses the kernel for a chip once; [`Attention::forward`] runs it as often as you like.
+//! With a causal mask a query sees the keys up to its own place, counted from the end: query `i` sees key `j` if
+//! `j <= i + keys - queries`.
+//!
+//! [`Attention::new`] chooses the kernel for a chip once; [`Attention::forward`] runs it as often as you like. With memory
+//! to work in, [`Attention::forward_in_parts`] divides the keys among blocks where there are few queries.
 //! [`attend_host`] does both on host slices, in the simulator.
 
 mod api;
+mod call;
+mod combine;
 mod config;
 mod error;
 mod kernel;
+mod place;
 mod problem;
 mod reference;
+mod score;
+mod split;
+mod tile;
 
-pub use api::{Attended, Attention, Inputs, Outputs, attend_host};
-pub use config::{AttentionConfig, Scaling, most_head_dim, tiles};
+pub use api::{Attended, Attention, Inputs, Outputs, Variant, attend_host};
+pub use combine::{COMBINE_96, CombineParts, CombinePartsArgs, CombineTile, combine_parts};
+pub use config::{AttentionConfig, Scaling, tiles};
 pub use error::AttentionError;
-pub use kernel::{FLASH_64, FLASH_64_FMA, FLASH_96, FLASH_128, FLASH_256};
-pub use kernel::{FlashAttention, FlashAttentionArgs, FlashTile, flash_attention};
+pub use kernel::{FlashAttention, FlashAttentionArgs, flash_attention};
 pub use problem::Problem;
 pub use reference::{Reference, reference};
+pub use tile::{FLASH_64, FLASH_64_FMA, FLASH_96, FLASH_128, FLASH_256, FlashTile};
 
 pub(crate) use problem::Operand;

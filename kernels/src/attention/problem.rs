@@ -75,16 +75,20 @@ pub struct Problem {
     pub n_k: usize,
     /// Elements a row.
     pub head_dim: usize,
+    /// Whether query `i` sees key `j` only if `j <= i + keys - queries`: the last query sees all keys.
+    pub causal: bool,
+    /// Whether there is a bias.
+    pub bias: bool,
 }
 
 impl Problem {
     /// Reads the sizes off the inputs and checks that the inputs agree and lie inside their buffers.
-    pub(crate) fn new(q: Operand, k: Operand, v: Operand, bias: Option<Operand>) -> Result<Self, AttentionError> {
+    pub(crate) fn new([q, k, v]: [Operand; 3], bias: Option<Operand>, causal: bool) -> Result<Self, AttentionError> {
         let [batch, heads, n_q, head_dim] = q.shape;
         let [_, kv_heads, n_k, _] = k.shape;
         k.check_shape([batch, kv_heads, n_k, head_dim], "k has q's batch and head dim")?;
         v.check_shape(k.shape, "v has k's shape")?;
-        let problem = Self { batch, heads, kv_heads, n_q, n_k, head_dim };
+        let problem = Self { batch, heads, kv_heads, n_q, n_k, head_dim, causal, bias: bias.is_some() };
         problem.check_sizes()?;
         for operand in [q, k, v] {
             operand.check_row()?;
@@ -118,6 +122,17 @@ impl Problem {
     /// Query heads that share a key head; 1 if there are no heads.
     pub fn group(&self) -> usize {
         self.heads.checked_div(self.kv_heads).unwrap_or(1)
+    }
+
+    /// How many keys, from the first on, a query sees.
+    pub fn seen(&self, query: usize) -> usize {
+        if self.causal { (query + 1 + self.n_k).saturating_sub(self.n_q).min(self.n_k) } else { self.n_k }
+    }
+
+    /// The problem as it's launched: of one query, the heads that share a key head are the rows of one head, so that a
+    /// tile has more than one row to multiply. They lie as far apart as the heads did, and no mask hides a key from them.
+    pub(crate) fn packed(&self) -> Self {
+        if self.n_q == 1 { Self { heads: self.kv_heads, n_q: self.group(), causal: false, ..*self } } else { *self }
     }
 
     fn check_sizes(&self) -> Result<(), AttentionError> {
@@ -166,15 +181,16 @@ mod tests {
         [operand("q", [2, 6, 33, 64]), operand("k", [2, 3, 77, 64]), operand("v", [2, 3, 77, 64])]
     }
 
-    fn message([q, k, v]: [Operand; 3], bias: Option<Operand>) -> String {
-        Problem::new(q, k, v, bias).unwrap_err().to_string()
+    fn message(inputs: [Operand; 3], bias: Option<Operand>) -> String {
+        Problem::new(inputs, bias, false).unwrap_err().to_string()
     }
 
     #[test]
     fn sizes_are_read_off_the_inputs() {
-        let [q, k, v] = inputs();
-        let problem = Problem::new(q, k, v, Some(operand("bias", [2, 1, 1, 77]))).unwrap();
-        assert_eq!(problem, Problem { batch: 2, heads: 6, kv_heads: 3, n_q: 33, n_k: 77, head_dim: 64 });
+        let problem = Problem::new(inputs(), Some(operand("bias", [2, 1, 1, 77])), true).unwrap();
+        let sizes =
+            Problem { batch: 2, heads: 6, kv_heads: 3, n_q: 33, n_k: 77, head_dim: 64, causal: true, bias: true };
+        assert_eq!(problem, sizes);
         assert_eq!(problem.group(), 2);
         problem.check_outputs(operand("out", [2, 6, 33, 64]), 2 * 6 * 33).unwrap();
     }
@@ -184,7 +200,7 @@ mod tests {
         for [batch, heads, n_q, n_k] in [[0, 2, 3, 5], [1, 0, 3, 5], [1, 2, 0, 5], [1, 2, 3, 0]] {
             let q = operand("q", [batch, heads, n_q, 8]);
             let k = operand("k", [batch, heads, n_k, 8]);
-            let problem = Problem::new(q, k, Operand { name: "v", ..k }, None).unwrap();
+            let problem = Problem::new([q, k, Operand { name: "v", ..k }], None, false).unwrap();
             problem.check_outputs(Operand { name: "out", ..q }, problem.rows()).unwrap();
         }
     }
@@ -235,13 +251,37 @@ mod tests {
     #[test]
     fn outputs_may_not_overlap_or_be_short() {
         let [q, k, v] = inputs();
-        let problem = Problem::new(q, k, v, None).unwrap();
+        let problem = Problem::new([q, k, v], None, false).unwrap();
         let out = Operand { name: "out", ..q };
         let overlapping = Operand { strides: [6 * 33 * 64, 0, 64, 1], ..out };
         let error = problem.check_outputs(overlapping, 396).unwrap_err();
         assert!(matches!(error, AttentionError::Overlap { tensor: "out", .. }));
         let error = problem.check_outputs(out, 395).unwrap_err();
         assert_eq!(error.to_string(), "lse has 395 elements, its shape and strides reach 396");
+    }
+
+    #[test]
+    fn a_causal_query_sees_the_keys_up_to_its_own_place_from_the_end() {
+        let seen = |n_q, n_k, causal| {
+            let [q, k] = [operand("q", [1, 1, n_q, 8]), operand("k", [1, 1, n_k, 8])];
+            let problem = Problem::new([q, k, Operand { name: "v", ..k }], None, causal).unwrap();
+            (0..n_q).map(|query| problem.seen(query)).collect::<Vec<_>>()
+        };
+        assert_eq!(seen(3, 5, true), [3, 4, 5]);
+        assert_eq!(seen(4, 2, true), [0, 0, 1, 2]);
+        assert_eq!(seen(2, 0, true), [0, 0]);
+        assert_eq!(seen(2, 5, false), [5, 5]);
+    }
+
+    #[test]
+    fn heads_of_one_query_are_packed() {
+        let [q, k] = [operand("q", [2, 6, 1, 8]), operand("k", [2, 3, 7, 8])];
+        let problem = Problem::new([q, k, Operand { name: "v", ..k }], None, true).unwrap();
+        assert_eq!(problem.packed(), Problem { heads: 3, n_q: 2, causal: false, ..problem });
+        let two = Problem { n_q: 2, ..problem };
+        assert_eq!(two.packed(), two);
+        let alone = Problem { kv_heads: 6, ..problem };
+        assert_eq!(alone.packed(), Problem { causal: false, ..alone });
     }
 
     #[test]

@@ -7,7 +7,8 @@
 //! lse_i = log(sum_j exp(s_j))           out_i = sum_j exp(s_j - lse_i) v_j
 //! ```
 //!
-//! A row whose scores are all -inf, or that has no key, gives output 0 and LSE -inf. Nothing is rounded on the way: with
+//! With a causal mask query `i` has the keys up to `i + keys - queries` only, so that the last query has all of them. A row
+//! whose scores are all -inf, or that has no key, gives output 0 and LSE -inf. Nothing is rounded on the way: with
 //! `q_i . k = (1, 3)` at scale 1 and values `(0), (1)` the output is `1 / (1 + exp(-2)) = 0.880797...`, whatever the
 //! element type of the tensors.
 
@@ -45,11 +46,12 @@ pub fn reference<T: Real, U: Real>(
         let (batch, kv_head) = (row / problem.n_q / problem.heads, head / problem.group());
         let q = row_of(&inputs.q, [batch, head, query]);
         let keys = (batch * problem.kv_heads + kv_head) * head_len;
-        let mut scores = scores(q, &k[keys..][..head_len], scale);
+        let seen = problem.seen(query) * head_dim;
+        let mut scores = scores(q, &k[keys..][..seen], scale);
         if let Some(bias) = &inputs.bias {
             scores.iter_mut().enumerate().for_each(|(key, score)| *score += broadcast(bias, [batch, head, query, key]));
         }
-        *lse = weigh(&scores, &v[keys..][..head_len], out);
+        *lse = weigh(&scores, &v[keys..][..seen], out);
         on_row();
     });
     Ok(Reference { out, lse })
@@ -165,6 +167,20 @@ mod tests {
         let result = run(&inputs);
         close(result.out[0], 2.0);
         assert_eq!(result.lse[0], f64::from(f32::MIN));
+    }
+
+    #[test]
+    fn a_causal_row_is_one_of_fewer_keys() {
+        let data: Vec<f32> = (0..160).map(|i| ((i * 37 % 101) as f32 - 50.0) / 40.0).collect();
+        let q = View::contiguous(&data[..], [1, 1, 4, 8]);
+        let keys = |count| View::contiguous(&data[40..][..count * 8], [1, 1, count, 8]);
+        let causal = run(&Inputs::<_, &[f32]> { causal: true, ..Inputs::new(q, keys(3), keys(3)) });
+        assert_eq!((&causal.out[..8], causal.lse[0]), (&[0.0; 8][..], f64::NEG_INFINITY));
+        for query in 1..4 {
+            let row = View::contiguous(&data[query * 8..][..8], [1, 1, 1, 8]);
+            let alone = run(&Inputs::<_, &[f32]>::new(row, keys(query), keys(query)));
+            assert_eq!((&causal.out[query * 8..][..8], causal.lse[query]), (&alone.out[..], alone.lse[0]));
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::progress;
 use super::table::{Table, counters};
 use super::tensors::{AttentionFile, Bias, Operands, Qkv, Tensor, encode};
 use quadpair::DType;
-use quadpair_kernels::attention::{Attention, AttentionConfig, Inputs, reference};
+use quadpair_kernels::attention::{Attention, AttentionConfig, Inputs, Problem, reference};
 use quadpair_kernels::metrics::Difference;
 use quadpair_kernels::number::Real;
 use serde::Serialize;
@@ -33,6 +33,9 @@ pub struct Attend {
     /// What scores are multiplied by [default: 1 / sqrt(head dim)]
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     scale: Option<f32>,
+    /// Mask the keys behind a query's own place, counted from the end: query i sees key j if j <= i + keys - queries
+    #[arg(long)]
+    causal: bool,
     /// Write out and lse to a safetensors file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -67,7 +70,7 @@ impl Attend {
         bias: Option<&Tensor<U>>,
     ) -> Result<(), CliError> {
         let (q, k, v) = (qkv.q.view(), qkv.k.view(), qkv.v.view());
-        let inputs = Inputs { q, k, v, bias: bias.map(Tensor::view), scale: self.scale };
+        let inputs = Inputs { q, k, v, bias: bias.map(Tensor::view), scale: self.scale, causal: self.causal };
         let engine = Engine::open(&self.machine)?;
         let attention = Attention::<T, U>::new(engine.profile(), self.config(q.shape[3])?)?;
         let pending = self.out.as_deref().map(PendingFile::create).transpose()?;
@@ -78,7 +81,7 @@ impl Attend {
             pending.write(&encoded.map_err(|source| CliError::Format { file: "the result".into(), source })?)?;
         }
         let limits = Limits::of(T::DTYPE);
-        let record = Record::new(&engine, &attention, &outcome, &comparisons);
+        let record = Record::new(&engine, &attention, &inputs.problem()?, &outcome, &comparisons);
         if self.json {
             print_json(&record)?;
         } else {
@@ -191,13 +194,14 @@ impl Record {
     fn new<T: Real, U: Real>(
         engine: &Engine,
         attention: &Attention<T, U>,
+        problem: &Problem,
         outcome: &Outcome<T>,
         comparisons: &[Comparison],
     ) -> Self {
         let (float64, file) = (&comparisons[0], comparisons.get(1));
         let relative = |comparison: &Comparison| comparison.out.map(|out| out.relative_or_nan());
         let lse = |comparison: &Comparison| comparison.lse.map(|lse| lse.max_abs_or_nan());
-        let (block_m, block_n) = attention.tile();
+        let (block_m, block_n) = attention.tile_for(problem);
         Self {
             device: engine.device().into(),
             profile: engine.profile_name(),
@@ -228,6 +232,7 @@ fn report<T: Real, U: Real>(
     let bias = inputs.bias.as_ref().map_or("none".into(), |bias| format!("{:?}, {}", bias.shape, U::DTYPE.name()));
     what.row(["tensors", &shapes]);
     what.row(["bias", &bias]);
+    what.row(["mask", if inputs.causal { "causal" } else { "none" }]);
     what.row(["device", &record.device]);
     what.row(["profile", &record.profile]);
     what.row(["unit", &format!("{}, tiles of {} queries x {} keys", record.unit, record.block_m, record.block_n)]);
@@ -263,7 +268,7 @@ mod tests {
         let sample = AttentionFile::load(None).unwrap();
         let (Operands::F16(qkv), Bias::F32(bias)) = (&sample.operands, &sample.bias) else { panic!("{sample:?}") };
         let (q, k, v) = (qkv.q.view(), qkv.k.view(), qkv.v.view());
-        let expected = reference(&Inputs { q, k, v, bias: Some(bias.view()), scale: None }, || ()).unwrap();
+        let expected = reference(&Inputs { bias: Some(bias.view()), ..Inputs::new(q, k, v) }, || ()).unwrap();
         let out = Difference::between(sample.out.unwrap(), expected.out);
         let lse = Difference::between(sample.lse.unwrap(), expected.lse);
         assert!(out.relative < 1e-7 && lse.max_scaled < 1e-7 && out.unusable + lse.unusable == 0, "{out:?} {lse:?}");

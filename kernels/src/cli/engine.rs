@@ -125,7 +125,9 @@ impl Engine {
         match &self.backend {
             Backend::Simulator(simulator) => {
                 let outputs = Outputs { out: View::contiguous(&mut out[..], inputs.q.shape), lse: &mut lse[..] };
-                let (report, seconds) = simulated(|| Ok(attention.forward(simulator, *inputs, outputs)?))?;
+                let mut workspace = vec![0.0; attention.workspace(simulator, &problem)?];
+                let (report, seconds) =
+                    simulated(|| Ok(attention.forward_in_parts(simulator, *inputs, outputs, &mut workspace[..])?))?;
                 Ok(Outcome { out, lse, seconds, report })
             }
             Backend::Cuda(cuda) => {
@@ -207,6 +209,7 @@ fn attend_on_gpu<T: Real, U: Real>(
     let (q, k, v) = (q?, k?, v?);
     let bias = inputs.bias.map(|bias| upload(cuda, bias.data)).transpose()?;
     let (mut out_memory, mut lse_memory) = (upload(cuda, out)?, upload(cuda, lse)?);
+    let mut workspace = upload(cuda, &vec![0.0_f32; attention.workspace(cuda, &inputs.problem()?)?])?;
     let seconds = timed(cuda, || {
         let given = Inputs {
             q: inputs.q.with(q.as_view()),
@@ -214,9 +217,11 @@ fn attend_on_gpu<T: Real, U: Real>(
             v: inputs.v.with(v.as_view()),
             bias: inputs.bias.zip(bias.as_ref()).map(|(view, memory)| view.with(memory.as_view())),
             scale: inputs.scale,
+            causal: inputs.causal,
         };
         let written = View::contiguous(out_memory.as_view_mut(), inputs.q.shape);
-        attention.forward(cuda, given, Outputs { out: written, lse: lse_memory.as_view_mut() })?;
+        let outputs = Outputs { out: written, lse: lse_memory.as_view_mut() };
+        attention.forward_in_parts(cuda, given, outputs, workspace.as_view_mut())?;
         Ok(())
     })?;
     download(cuda, &out_memory, out)?;

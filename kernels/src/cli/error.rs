@@ -79,6 +79,17 @@ pub enum CliError {
     /// There's no GPU to measure, or it refused.
     #[error("there is no GPU to measure: {0}")]
     NoGpu(CudaError),
+    /// The GPU is another chip than tiles are to be found for.
+    #[error(
+        "{gpu} has compute capability {capability}, which profile {profile} is not for: its times say nothing of that"
+    )]
+    OtherChip { gpu: String, capability: String, profile: String },
+    /// Neither a model nor a GPU can judge tiles.
+    #[error("nothing can judge tiles: {model}; {gpu}")]
+    NoJudge { model: String, gpu: String },
+    /// No tile of a problem can be taken.
+    #[error("{problem}: of {tried} tiles none does without spilled registers")]
+    NoTile { problem: String, tried: usize },
     /// The simulator was to be measured.
     #[error("the simulator counts what a kernel does and has no times; bench needs --device cuda")]
     NoTime,

@@ -8,7 +8,9 @@ use quadpair::inspect::expression::Value;
 use quadpair::inspect::values;
 use quadpair::ir::Function;
 use quadpair::{Instance, Kernel, KernelError, Program, Target, record};
-use quadpair_kernels::attention::{Attention, AttentionConfig, FLASH_64, FLASH_64_FMA, FLASH_96, FLASH_128, FLASH_256};
+use quadpair_kernels::attention::{
+    self, Attention, AttentionConfig, FLASH_64, FLASH_64_FMA, FLASH_96, FLASH_128, FLASH_256,
+};
 use quadpair_kernels::matmul::{Matmul, MatmulConfig, Order, Variant};
 use quadpair_kernels::vector_add::VECTOR_ADD;
 use quadpair_profiles::Profile;
@@ -131,7 +133,8 @@ impl Settings {
         let tile = self.tile.as_ref().map(Tile::attention).transpose()?;
         let config = AttentionConfig { unit: self.chip.unit.0, tile, ..AttentionConfig::new(self.head_dim) };
         let attention = Attention::<f16, f32>::new(profile, config)?;
-        Ok(Made { function: attention.function(false, true)?, program: attention.program(false, true)? })
+        let variant = attention::Variant::default();
+        Ok(Made { function: attention.function(&variant)?, program: attention.program(&variant)? })
     }
 }
 

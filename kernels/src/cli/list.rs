@@ -3,7 +3,7 @@
 use super::error::CliError;
 use super::output::print;
 use super::table::Table;
-use quadpair::cuda;
+use quadpair::{DType, cuda};
 use quadpair_kernels::unit::Unit;
 use quadpair_kernels::{attention, matmul, vector_add::VECTOR_ADD};
 use quadpair_profiles::Profile;
@@ -15,7 +15,7 @@ pub struct List {}
 impl List {
     /// Prints the tables.
     pub fn run(&self) -> Result<(), CliError> {
-        print(&format!("{}\n{}\n{}", kernels(), profiles(), devices()))
+        print(&format!("{}\n{}\n{}", kernels()?, profiles(), devices()))
     }
 }
 
@@ -45,19 +45,37 @@ fn devices() -> String {
     table.to_string()
 }
 
-fn kernels() -> String {
+/// Sizes of tiles are those that f16 operands have on Volta.
+fn kernels() -> Result<String, CliError> {
     let mut table = Table::of_texts();
     table.row(["KERNEL", "UNIT", "OPERANDS", "INSTANCES"]);
     table.row(["vector_add", "-", "f32", &format!("{} elements a block", VECTOR_ADD.kernel().block)]);
+    let volta = Profile::by_name("volta")?;
     for (unit, operands) in [(Unit::M8N8K4, "f16"), (Unit::Fma, "f16, bf16, f32")] {
-        let tiles = matmul::tiles(unit).iter().map(|(m, n, k)| format!("{m}x{n}x{k}"));
-        table.row(["matmul", unit.name(), operands, &tiles.collect::<Vec<_>>().join(" ")]);
+        let sizes = matmul::tiles(&volta, unit, DType::F16);
+        let mut sizes: Vec<_> = sizes.iter().map(|t| format!("{}x{}x{}", t.block_m, t.block_n, t.block_k)).collect();
+        sizes.dedup();
+        table.row(["matmul", unit.name(), operands, &sizes.join(" ")]);
     }
     for (unit, operands) in [(Unit::M8N8K4, "f16"), (Unit::Fma, "f16, bf16, f32")] {
-        let up_to = |tile| attention::most_head_dim(unit, tile);
-        let tiles = attention::tiles(unit).iter().map(|&(m, n)| format!("{m}x{n} to D {}", up_to((m, n))));
-        let instances = format!("{}, in steps of 8", tiles.collect::<Vec<_>>().join(", "));
-        table.row(["flash_attention", unit.name(), operands, &instances]);
+        table.row(["flash_attention", unit.name(), operands, &attention_sizes(&volta, unit)]);
     }
-    table.to_string()
+    Ok(table.to_string())
+}
+
+/// The sizes of attention tiles, each with the largest head dim that it has registers and shared memory for.
+fn attention_sizes(profile: &Profile, unit: Unit) -> String {
+    let mut most: Vec<((usize, usize), usize)> = Vec::new();
+    for head_dim in (8..=256).step_by(8) {
+        for tile in attention::tiles(profile, unit, DType::F16, head_dim) {
+            let size = (tile.block_m, tile.block_n);
+            match most.iter_mut().find(|known| known.0 == size) {
+                Some(known) => known.1 = head_dim,
+                None => most.push((size, head_dim)),
+            }
+        }
+    }
+    most.sort_by_key(|((m, n), _)| (m * n, *m));
+    let sizes: Vec<String> = most.iter().map(|((m, n), most)| format!("{m}x{n} to D {most}")).collect();
+    format!("{}, in steps of 8", sizes.join(", "))
 }

@@ -1,7 +1,7 @@
 //! The command line: options, subcommands, and how results and errors are shown.
 //!
 //! One file or folder a subcommand: [`attend`], [`matmul`], [`bench`], [`ptx`], [`layout`], [`explain`], [`inspect`],
-//! [`list`]. Each turns its options into a call of the library
+//! [`tune`], [`list`]. Each turns its options into a call of the library
 //! and the outcome into a record, which is printed as a table or, with `--json`, as one object.
 
 mod attend;
@@ -21,6 +21,7 @@ mod progress;
 mod ptx;
 mod table;
 mod tensors;
+mod tune;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -44,6 +45,7 @@ enum Command {
     Layout(layout::Layout),
     Explain(explain::Explain),
     Inspect(inspect::Inspect),
+    Tune(tune::Tune),
     List(list::List),
 }
 
@@ -58,6 +60,7 @@ pub fn main() -> ExitCode {
         Some(Command::Layout(layout)) => layout.run(),
         Some(Command::Explain(explain)) => explain.run(),
         Some(Command::Inspect(inspect)) => inspect.run(),
+        Some(Command::Tune(tune)) => tune.run(),
         Some(Command::List(list)) => list.run(),
     };
     match result {

@@ -1,6 +1,6 @@
 //! The call: matrices in, one out, one launch.
 
-use super::config::{Choice, choose, tiles, warps};
+use super::config::{Choice, choose};
 use super::fused::{Arguments, Epilogue};
 use super::matrix::{Matrix, WIDEST};
 use super::tile::Order;
@@ -10,7 +10,7 @@ use crate::number::Real;
 use crate::unit::Unit;
 use quadpair::ir::Function;
 use quadpair::{Kernel, KernelError, Program, Report, Target, compile, record};
-use quadpair_profiles::Profile;
+use quadpair_profiles::{MatmulTile as Tile, Profile};
 use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -71,14 +71,9 @@ impl<T: Real, U: Real, E: Epilogue> Matmul<T, U, E> {
     /// A unit that the chip lacks or that doesn't take `T`; a tile that no kernel has or that the chip can't hold.
     pub fn new(profile: &Profile, config: MatmulConfig) -> Result<Self, MatmulError> {
         let choice = choose(profile, T::DTYPE, &config)?;
-        let all = tiles(choice.unit);
-        let prepare = |tile: &(usize, usize, usize)| Self::prepared(profile, Choice { tile: *tile, ..choice });
-        all.iter().find(|tile| **tile == choice.tile).and_then(prepare).ok_or_else(|| MatmulError::Tile {
-            unit: choice.unit,
-            tile: choice.tile,
-            profile: profile.name.clone(),
-            runs: all.iter().filter(|tile| prepare(tile).is_some()).copied().collect(),
-        })
+        let matmul = Self { choice, target: Target::from(profile), programs: Mutex::default(), types: PhantomData };
+        matmul.program(&Variant::default())?;
+        Ok(matmul)
     }
 
     /// The unit that multiplies.
@@ -88,7 +83,8 @@ impl<T: Real, U: Real, E: Epilogue> Matmul<T, U, E> {
 
     /// Rows, columns and depth of a tile.
     pub fn tile(&self) -> (usize, usize, usize) {
-        self.choice.tile
+        let Tile { block_m, block_n, block_k, .. } = self.choice.tile;
+        (block_m, block_n, block_k)
     }
 
     /// The compiled kernel.
@@ -169,22 +165,15 @@ impl<T: Real, U: Real, E: Epilogue> Matmul<T, U, E> {
         Ok(backend.launch(&program, grid, E::Kernel::<T, U>::bind::<B>(args))?)
     }
 
-    /// A product in a tile, if the profile's chip can run that.
-    fn prepared(profile: &Profile, choice: Choice) -> Option<Self> {
-        let matmul = Self { choice, target: Target::from(profile), programs: Mutex::default(), types: PhantomData };
-        matmul.program(&Variant::default()).is_ok().then_some(matmul)
-    }
-
     fn kernel(&self, variant: &Variant) -> E::Kernel<T, U> {
-        let Choice { unit, tile: (block_m, block_n, block_k) } = self.choice;
+        let Choice { unit, tile: Tile { block_m, block_n, block_k, warps } } = self.choice;
         let Variant { order, aligned, accumulate, bias } = *variant;
-        let warps = warps(unit, self.choice.tile);
         E::kernel(MatmulTile { unit, block_m, block_n, block_k, warps, order, aligned, accumulate, bias })
     }
 
     /// What a program is called in its PTX: `matmul_m8n8k4_128x64x32_f16_f32`, with what is special about the call.
     pub fn name(&self, variant: &Variant) -> String {
-        let Choice { unit, tile: (m, n, k) } = self.choice;
+        let (unit, (m, n, k)) = (self.choice.unit, self.tile());
         let flag = |set: bool, text: &'static str| if set { text } else { "" };
         let special = [
             flag(variant.order[0] == Order::Columns, "_at"),

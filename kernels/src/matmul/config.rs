@@ -1,17 +1,21 @@
-//! Which kernel a product gets: the unit that multiplies and the tile it works in.
+//! Which kernel a product gets: the unit that multiplies, the tile it works in, and the warps that share it out.
+//!
+//! A profile has one tile; `quadpair tune` finds it. A caller can ask for another size, and gets the first of the [`tiles`] of
+//! that size. A thread holds block_m block_n / (32 warps) sums, and what is on its way through it of the next tile of A and B;
+//! a block holds two tiles of each in shared memory.
 
 use super::MatmulError;
 use crate::chip;
 use crate::unit::{Unit, UnitChoice};
 use quadpair::DType;
-use quadpair_profiles::Profile;
+use quadpair_profiles::{Limits, MatmulTile as Tile, Profile};
 
 /// What to prepare a product for; the default is the profile's own choice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MatmulConfig {
     /// The unit that multiplies.
     pub unit: UnitChoice,
-    /// Rows, columns and depth of a tile; `None` takes the profile's.
+    /// Rows, columns and depth of a tile, one of [`tiles`]; `None` takes the profile's.
     pub tile: Option<(usize, usize, usize)>,
 }
 
@@ -19,31 +23,78 @@ pub struct MatmulConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Choice {
     pub unit: Unit,
-    /// Rows, columns, depth.
-    pub tile: (usize, usize, usize),
+    pub tile: Tile,
 }
 
-/// The tiles (rows, columns, depth) that matmul has kernels for on a unit.
-pub const fn tiles(unit: Unit) -> &'static [(usize, usize, usize)] {
+/// Warps of a block; where a size has a choice, the first that fits is the usual one.
+const WARPS: [usize; 4] = [4, 8, 16, 2];
+
+/// Rows or columns, and depths, of tiles.
+const fn extents(unit: Unit) -> ([usize; 3], [usize; 2]) {
     match unit {
-        Unit::M8N8K4 => &[(64, 64, 32), (128, 64, 32), (64, 128, 32), (128, 128, 32), (256, 128, 32), (128, 256, 32)],
-        Unit::Fma => &[(32, 32, 32), (64, 64, 16), (64, 64, 32)],
+        Unit::M8N8K4 => ([64, 128, 256], [32, 64]),
+        Unit::Fma => ([32, 64, 128], [16, 32]),
     }
 }
 
-/// Warps of a block. The matrix unit's have 64 x 64 elements each where the tile has room for four of them.
-pub(crate) const fn warps(unit: Unit, (block_m, block_n, _): (usize, usize, usize)) -> usize {
-    match unit {
-        Unit::M8N8K4 if block_m * block_n >= 8 * 64 * 64 => 8,
-        Unit::M8N8K4 | Unit::Fma => 4,
-    }
+/// The tiles that matmul has kernels for on a unit and that the profile's chip can hold, for operands of a type. Those of one
+/// size (rows, columns, depth) come with the one first that a request for this size gets.
+pub fn tiles(profile: &Profile, unit: Unit, dtype: DType) -> Vec<Tile> {
+    let (sides, depths) = extents(unit);
+    let sides = sides.into_iter().flat_map(|m| sides.map(|n| (m, n)));
+    let sizes = sides.flat_map(|(m, n)| depths.map(|k| (m, n, k)));
+    let all =
+        sizes.flat_map(|(block_m, block_n, block_k)| WARPS.map(|warps| Tile { block_m, block_n, block_k, warps }));
+    let fits = |tile: &Tile| exists(unit, tile) && has_registers(dtype, tile) && holds(&profile.limits, dtype, tile);
+    let mut all: Vec<Tile> = all.filter(fits).collect();
+    all.sort_by_key(|tile| (tile.block_m * tile.block_n, tile.block_m, tile.block_k));
+    all
+}
+
+/// Elements of A and B in a tile.
+const fn operands(tile: &Tile) -> usize {
+    (tile.block_m + tile.block_n) * tile.block_k
+}
+
+/// Whether the kernel can be written in this tile: whole products of the unit for each warp, along rows and along columns, of
+/// a block that isn't much longer than wide, or wider than long.
+const fn exists(unit: Unit, tile: &Tile) -> bool {
+    let [along_m, along_n] = super::MatmulTile::warp_grid(tile.warps);
+    let [m, n] = match unit {
+        Unit::M8N8K4 => [32, 32],
+        Unit::Fma => [16, 16],
+    };
+    let whole = tile.block_m.is_multiple_of(m * along_m) && tile.block_n.is_multiple_of(n * along_n);
+    whole && tile.block_m <= 2 * tile.block_n && tile.block_n <= 2 * tile.block_m
+}
+
+/// Whether a thread's registers are likely to do: up to 128 sums, and elements of the next tile.
+fn has_registers(dtype: DType, tile: &Tile) -> bool {
+    let threads = 32 * tile.warps;
+    let sums = tile.block_m * tile.block_n / threads;
+    sums <= 128 && sums + operands(tile) * dtype.bytes() as usize / 4 / threads <= 160
+}
+
+/// Whether a block of the chip has the threads and the shared memory.
+fn holds(limits: &Limits, dtype: DType, tile: &Tile) -> bool {
+    2 * operands(tile) * dtype.bytes() as usize <= limits.shared_per_block as usize
+        && 32 * tile.warps <= limits.threads_per_block as usize
 }
 
 /// Chooses unit and tile for operands of a type.
 pub(crate) fn choose(profile: &Profile, dtype: DType, config: &MatmulConfig) -> Result<Choice, MatmulError> {
     let fits = chip::matmul_tile(profile, Unit::M8N8K4).is_some();
     let unit = config.unit.choose(profile, dtype, fits)?;
-    let tile = config.tile.or_else(|| chip::matmul_tile(profile, unit));
-    let none = || MatmulError::Tile { unit, tile: (0, 0, 0), profile: profile.name.clone(), runs: Vec::new() };
-    Ok(Choice { unit, tile: tile.ok_or_else(none)? })
+    let own = chip::matmul_tile(profile, unit);
+    let size = |tile: &Tile| (tile.block_m, tile.block_n, tile.block_k);
+    let wanted = config.tile.or(own.as_ref().map(size)).unwrap_or_default();
+    let all = tiles(profile, unit, dtype);
+    let runs = |tile: &Tile| size(tile) == wanted && exists(unit, tile) && holds(&profile.limits, dtype, tile);
+    let tile = own.filter(runs).or_else(|| all.iter().copied().find(|tile| size(tile) == wanted));
+    let none = || {
+        let mut runs: Vec<_> = all.iter().map(size).collect();
+        runs.dedup();
+        MatmulError::Tile { unit, tile: wanted, profile: profile.name.clone(), runs }
+    };
+    tile.map(|tile| Choice { unit, tile }).ok_or_else(none)
 }

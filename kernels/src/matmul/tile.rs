@@ -35,20 +35,20 @@ pub struct MatmulTile {
 
 impl MatmulTile {
     /// Warps along the rows and along the columns.
-    const fn warp_grid(&self) -> [usize; 2] {
-        let columns = 1 << (self.warps.ilog2() / 2);
-        [self.warps / columns, columns]
+    pub(super) const fn warp_grid(warps: usize) -> [usize; 2] {
+        let columns = 1 << (warps.ilog2() / 2);
+        [warps / columns, columns]
     }
 
     const fn mma(&self) -> Mma {
-        Mma::m8n8k4(Quadpairs::TwoByTwo, self.warp_grid())
+        Mma::m8n8k4(Quadpairs::TwoByTwo, MatmulTile::warp_grid(self.warps))
     }
 
     pub(super) const fn accumulator(&self) -> Layout {
         let shape = [self.block_m, self.block_n];
         match self.unit {
             Unit::M8N8K4 => self.mma().accumulator(shape),
-            Unit::Fma => blocked(shape, [4, 4], [4, 8], self.warp_grid(), [1, 0]),
+            Unit::Fma => blocked(shape, [4, 4], [4, 8], MatmulTile::warp_grid(self.warps), [1, 0]),
         }
     }
 

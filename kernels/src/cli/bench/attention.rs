@@ -13,7 +13,7 @@ use super::timing::Times;
 use half::f16;
 use quadpair::DType;
 use quadpair::cuda::cudarc::driver::CudaSlice;
-use quadpair_kernels::attention::{self, AttentionConfig, Inputs, Outputs, reference};
+use quadpair_kernels::attention::{self, AttentionConfig, Inputs, Outputs, Problem, reference};
 use quadpair_kernels::metrics::Difference;
 use quadpair_kernels::number::Real;
 use quadpair_kernels::view::View;
@@ -45,6 +45,12 @@ pub struct Attention {
     /// Query rows and keys of a tile [default: the profile's]
     #[arg(long, value_name = "MxN")]
     tile: Option<Tile>,
+    /// Mask the keys behind a query's own place, counted from the end; operations count half
+    #[arg(long)]
+    causal: bool,
+    /// At most how many parts to divide the keys in [default: what fills the GPU]
+    #[arg(long, value_name = "N")]
+    parts: Option<usize>,
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
@@ -55,6 +61,7 @@ pub struct Attention {
 struct Record {
     device: String,
     profile: String,
+    causal: bool,
     rows: Vec<Row>,
 }
 
@@ -66,6 +73,8 @@ struct Row {
     head_dim: usize,
     unit: &'static str,
     tile: String,
+    /// How many parts the keys were divided in.
+    parts: usize,
     #[serde(flatten)]
     times: Times,
     tflops: f64,
@@ -79,9 +88,10 @@ struct Row {
 
 /// One problem: several sets of tensors that take turns.
 struct Turns {
+    problem: Problem,
     shape: Shape,
-    head_dim: usize,
     sets: Vec<Set>,
+    workspace: CudaSlice<f32>,
     /// q, k and v of the first set.
     host: [Vec<f16>; 3],
 }
@@ -103,17 +113,24 @@ impl Attention {
         let mut rows = Vec::new();
         for &head_dim in &self.head_dim {
             let tile = self.tile.as_ref().map(Tile::attention).transpose()?;
-            let config = AttentionConfig { unit: self.machine.chip.unit.0, tile, ..AttentionConfig::new(head_dim) };
+            let unit = self.machine.chip.unit.0;
+            let config = AttentionConfig { unit, tile, parts: self.parts, ..AttentionConfig::new(head_dim) };
             let attention = attention::Attention::new(&gpu.profile, config)?;
             for &shape in &self.shape {
-                rows.push(measure(&gpu, &attention, shape, head_dim)?);
+                rows.push(measure(&gpu, &attention, shape, shape.problem(head_dim, self.causal))?);
                 bar.inc(1);
             }
         }
         bar.finish_and_clear();
-        let record = Record { device: gpu.device, profile: gpu.profile.name, rows };
+        let record = Record { device: gpu.device, profile: gpu.profile.name, causal: self.causal, rows };
         if self.json { print_json(&record) } else { print(&report(&record)) }
     }
+}
+
+/// TFLOP/s of an attention on inputs that fill a GPU, once its output was checked.
+pub fn rate(gpu: &Gpu, attention: &attention::Attention<f16, f32>, head_dim: usize) -> Result<f64, CliError> {
+    let shape = Shape { batch: 1, heads: 32, kv_heads: 32, queries: 4096, keys: 4096 };
+    Ok(measure(gpu, attention, shape, shape.problem(head_dim, false))?.tflops)
 }
 
 /// Makes the inputs, checks the first output, then times.
@@ -121,21 +138,23 @@ fn measure(
     gpu: &Gpu,
     attention: &attention::Attention<f16, f32>,
     shape: Shape,
-    head_dim: usize,
+    problem: Problem,
 ) -> Result<Row, CliError> {
-    let mut turns = Turns::new(gpu, shape, head_dim)?;
+    let Problem { head_dim, causal, .. } = problem;
+    let mut turns = Turns::new(gpu, attention, shape, problem)?;
     turns.launch(gpu, attention, 0)?;
     let (checked, comparison) = turns.check(gpu)?;
     Limits::of(DType::F16).check(&comparison)?;
     let times = Times::of(&gpu.cuda, |turn| turns.launch(gpu, attention, turn))?;
-    let (block_m, block_n) = attention.tile();
+    let (block_m, block_n) = attention.tile_for(&problem);
     let (out, lse) = (comparison.out.unwrap_or_default(), comparison.lse.unwrap_or_default());
     Ok(Row {
         shape,
         head_dim,
         unit: attention.unit().name(),
         tile: format!("{block_m}x{block_n}"),
-        tflops: times.giga(shape.operations(head_dim)) / 1e3,
+        parts: attention.parts(&gpu.cuda, &problem)?,
+        tflops: times.giga(shape.operations(head_dim, causal)) / 1e3,
         gbytes_per_s: times.giga(shape.bytes(head_dim)),
         times,
         checked,
@@ -146,7 +165,13 @@ fn measure(
 }
 
 impl Turns {
-    fn new(gpu: &Gpu, shape: Shape, head_dim: usize) -> Result<Self, CliError> {
+    fn new(
+        gpu: &Gpu,
+        attention: &attention::Attention<f16, f32>,
+        shape: Shape,
+        problem: Problem,
+    ) -> Result<Self, CliError> {
+        let head_dim = problem.head_dim;
         let length = |shape: [usize; 4]| shape.iter().product::<usize>();
         let (q_length, k_length) = (length(shape.q(head_dim)), length(shape.k(head_dim)));
         let (mut host, mut made) = ([const { Vec::new() }; 3], Vec::new());
@@ -159,26 +184,30 @@ impl Turns {
             }
             made.push(Set { q, k, v, out: unwritten(gpu, q_length)?, lse: unwritten(gpu, shape.rows())? });
         }
-        Ok(Self { shape, head_dim, sets: made, host })
+        // No GPU memory is of no size.
+        let workspace = unwritten(gpu, attention.workspace(&gpu.cuda, &problem)?.max(1))?;
+        Ok(Self { problem, shape, sets: made, workspace, host })
     }
 
     fn launch(&mut self, gpu: &Gpu, attention: &attention::Attention<f16, f32>, turn: usize) -> Result<(), CliError> {
-        let (q, k) = (self.shape.q(self.head_dim), self.shape.k(self.head_dim));
+        let (q, k) = (self.shape.q(self.problem.head_dim), self.shape.k(self.problem.head_dim));
         let count = self.sets.len();
         let set = &mut self.sets[turn % count];
         let (k, v) = (View::contiguous(set.k.as_view(), k), View::contiguous(set.v.as_view(), k));
         let inputs = Inputs::new(View::contiguous(set.q.as_view(), q), k, v);
-        let out = View::contiguous(set.out.as_view_mut(), q);
-        attention.forward(&gpu.cuda, inputs, Outputs { out, lse: set.lse.as_view_mut() })?;
+        let inputs = Inputs { causal: self.problem.causal, ..inputs };
+        let outputs = Outputs { out: View::contiguous(set.out.as_view_mut(), q), lse: set.lse.as_view_mut() };
+        attention.forward_in_parts(&gpu.cuda, inputs, outputs, self.workspace.as_view_mut())?;
         Ok(())
     }
 
     fn check(&self, gpu: &Gpu) -> Result<(Vec<[usize; 3]>, Comparison), CliError> {
         let (out, lse) = (read(gpu, &self.sets[0].out)?, read(gpu, &self.sets[0].lse)?);
         let [q, k, v] = &self.host;
-        let keys = |data| View::contiguous(data, self.shape.k(self.head_dim));
-        let q = View::contiguous(&q[..], self.shape.q(self.head_dim));
-        check(Inputs::new(q, keys(&k[..]), keys(&v[..])), &out, &lse, self.shape)
+        let keys = |data| View::contiguous(data, self.shape.k(self.problem.head_dim));
+        let q = View::contiguous(&q[..], self.shape.q(self.problem.head_dim));
+        let inputs = Inputs { causal: self.problem.causal, ..Inputs::new(q, keys(&k[..]), keys(&v[..])) };
+        check(inputs, &out, &lse, self.shape)
     }
 }
 
@@ -204,7 +233,7 @@ fn check(
     Ok((checked, Comparison { against: "float64", out, lse }))
 }
 
-/// The inputs of one row of the output: its query, and the keys and values of the head that it shares.
+/// The inputs of one row of the output: its query, and the keys and values that it sees of the head that it shares.
 fn one_row<'a>(
     inputs: &Inputs<&'a [f16], &'a [f32]>,
     shape: Shape,
@@ -214,20 +243,33 @@ fn one_row<'a>(
     let part = |data: &'a [f16], start: usize, rows: usize| {
         View::contiguous(&data[start * head_dim..][..rows * head_dim], [1, 1, rows, head_dim])
     };
-    let keys = shape.key_row(batch, head);
-    let (k, v) = (part(inputs.k.data, keys, shape.keys), part(inputs.v.data, keys, shape.keys));
+    let (keys, seen) = (shape.key_row(batch, head), shape.problem(head_dim, inputs.causal).seen(query));
+    let (k, v) = (part(inputs.k.data, keys, seen), part(inputs.v.data, keys, seen));
     Inputs::new(part(inputs.q.data, shape.row([batch, head, query]), 1), k, v)
 }
 
 fn report(record: &Record) -> String {
     let mut table = Table::of_numbers();
-    table.row(["shape", "head dim", "unit", "tile", "ms", "+-", "TFLOP/s", "GB/s", "out relative", "lse max abs"]);
+    table.row([
+        "shape",
+        "head dim",
+        "unit",
+        "tile",
+        "parts",
+        "ms",
+        "+-",
+        "TFLOP/s",
+        "GB/s",
+        "out relative",
+        "lse max abs",
+    ]);
     for row in &record.rows {
         table.row([
             row.shape.to_string(),
             row.head_dim.to_string(),
             row.unit.to_owned(),
             row.tile.clone(),
+            row.parts.to_string(),
             format!("{:.4}", row.times.median_ms),
             format!("{:.1}%", row.times.spread()),
             format!("{:.1}", row.tflops),
@@ -236,7 +278,8 @@ fn report(record: &Record) -> String {
             format!("{:.1e}", row.lse_max_abs_error),
         ]);
     }
-    format!("Attention, f16, on {}, profile {}\n\n{table}", record.device, record.profile)
+    let mask = if record.causal { ", causal" } else { "" };
+    format!("Attention, f16{mask}, on {}, profile {}\n\n{table}", record.device, record.profile)
 }
 
 #[cfg(test)]
@@ -246,13 +289,15 @@ mod tests {
 
     #[test]
     fn checked_rows_are_those_of_the_whole_output() {
-        for (text, head_dim) in [("2x4/2x5/7", 8), ("1x2x3", 16), ("3x2/1x1/9", 8)] {
+        let cases = [("2x4/2x5/7", 8, false), ("1x2x3", 16, false), ("3x2/1x1/9", 8, true), ("1x2x6/5", 8, true)];
+        for (text, head_dim, causal) in cases {
             let shape: Shape = text.parse().unwrap();
             let (q_shape, k_shape) = (shape.q(head_dim), shape.k(head_dim));
             let random = |seed, shape: [usize; 4]| normal(seed, shape.iter().product());
             let (q, k, v) = (random(0, q_shape), random(1, k_shape), random(2, k_shape));
             let keys = |data| View::contiguous(data, k_shape);
             let inputs = Inputs::<_, &[f32]>::new(View::contiguous(&q[..], q_shape), keys(&k[..]), keys(&v[..]));
+            let inputs = Inputs { causal, ..inputs };
             let whole = reference(&inputs, || ()).unwrap();
             let mut out: Vec<f16> = whole.out.iter().map(|&number| f16::from_f64(number)).collect();
             let lse: Vec<f32> = whole.lse.iter().map(|&number| number as f32).collect();

@@ -120,6 +120,11 @@ impl Matmul {
     }
 }
 
+/// TFLOP/s of a product that fills a GPU, once it was checked.
+pub fn rate(gpu: &Gpu, matmul: &matmul::Matmul<f16>) -> Result<f64, CliError> {
+    Ok(measure(gpu, matmul, Size { m: 4096, n: 4096, k: 4096 })?.tflops)
+}
+
 fn measure(gpu: &Gpu, matmul: &matmul::Matmul<f16>, size: Size) -> Result<Row, CliError> {
     let Size { m, n, k } = size;
     let (mut turns, mut host) = (Vec::new(), (Vec::new(), Vec::new()));

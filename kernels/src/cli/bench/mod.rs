@@ -11,6 +11,9 @@ mod random;
 mod shape;
 mod timing;
 
+pub use attention::rate as attention_rate;
+pub use matmul::rate as matmul_rate;
+
 use super::error::CliError;
 use clap::Subcommand;
 

@@ -3,6 +3,7 @@
 //! `4x16x4096` is a batch of 4 with 16 heads of 4096 queries and as many keys. `8x32/8x1/16384` is a step of decoding: one
 //! query for each of 32 heads, which share 8 heads of 16384 keys.
 
+use quadpair_kernels::attention::Problem;
 use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
@@ -43,9 +44,17 @@ impl Shape {
         (batch * self.kv_heads + head / (self.heads / self.kv_heads)) * self.keys
     }
 
-    /// Floating-point operations: a multiplication and an addition for each element of both products.
-    pub fn operations(&self, head_dim: usize) -> f64 {
-        4.0 * self.rows() as f64 * self.keys as f64 * head_dim as f64
+    /// The problem of these tensors without a bias.
+    pub fn problem(&self, head_dim: usize, causal: bool) -> Problem {
+        let Shape { batch, heads, kv_heads, queries: n_q, keys: n_k } = *self;
+        Problem { batch, heads, kv_heads, n_q, n_k, head_dim, causal, bias: false }
+    }
+
+    /// Floating-point operations: a multiplication and an addition for each element of both products. With a causal mask
+    /// half of it, as is usual to count; of a single query, which sees all keys, the whole.
+    pub fn operations(&self, head_dim: usize, causal: bool) -> f64 {
+        let share = if causal && self.queries > 1 { 0.5 } else { 1.0 };
+        4.0 * share * self.rows() as f64 * self.keys as f64 * head_dim as f64
     }
 
     /// Bytes of f16 inputs and outputs, each once, and of the LSE.
@@ -128,7 +137,10 @@ mod tests {
     #[test]
     fn operations_are_those_of_two_products_and_bytes_those_of_the_tensors() {
         let shape: Shape = "2x6/3x5/7".parse().unwrap();
-        assert_eq!(shape.operations(8), 2.0 * 2.0 * (2 * 6 * 5 * 7 * 8) as f64);
+        assert_eq!(shape.operations(8, false), 2.0 * 2.0 * (2 * 6 * 5 * 7 * 8) as f64);
+        assert_eq!(shape.operations(8, true), 2.0 * (2 * 6 * 5 * 7 * 8) as f64);
+        let one: Shape = "2x6/3x1/7".parse().unwrap();
+        assert_eq!(one.operations(8, true), one.operations(8, false));
         let [q, k] = [shape.q(8), shape.k(8)].map(|shape| shape.iter().product::<usize>());
         assert_eq!(shape.bytes(8), (2 * (2 * q + 2 * k) + 4 * 2 * 6 * 5) as f64);
     }

@@ -146,5 +146,5 @@ fn grammar() -> String {
     text + "\nExamples:\n  \
         quadpair layout 'm8n8k4(2x2, [4, 1]).accumulator on [64, 32]'\n  \
         quadpair layout 'm8n8k4(2x2, [1, 1]).a on [16, 32]' 'swizzled(8, 1, 4, [1, 0]) on [16, 32]' --svg banks.svg\n  \
-        quadpair layout FLASH_96:s FLASH_96:p"
+        quadpair layout FLASH_96:#4 FLASH_96:shared0"
 }

@@ -1,0 +1,198 @@
+//! Attention's tile: sizes, and the layouts that follow from them.
+//!
+//! ```text
+//!          block_n            width    width
+//!         ┌────────┐         ┌────────┬────────┐
+//! block_m │ scores │   ·   V │ chunk 0│ chunk 1│
+//!         └────────┘         └────────┴────────┘
+//! ```
+//!
+//! All warps lie along the rows. In each, the unit's quadpairs take turns of four rows and columns, so that eight
+//! neighbouring rows are in eight neighbouring lanes. For P V the same unit has two more properties: it is *wide*, a thread
+//! loads eight neighbours of a row of V at once; and *staggered*, each quadpair begins with the P that it has from its own
+//! scores, and goes on with what its neighbour sends.
+
+use super::kernel::FlashAttention;
+use crate::tile::loaded_rows;
+use crate::unit::Unit;
+use quadpair::prelude::*;
+
+/// The comptime parameters: sizes, and the layouts that follow from them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FlashTile {
+    /// What multiplies.
+    pub unit: Unit,
+    /// How the products of a warp's quadpairs lie, if the unit has any.
+    pub quadpairs: Quadpairs,
+    /// Query rows of a block.
+    pub block_m: usize,
+    /// Keys of a tile.
+    pub block_n: usize,
+    /// Elements of a row, a multiple of 8.
+    pub head_dim: usize,
+    /// Columns of a chunk of K or V, a power of two.
+    pub width: usize,
+    /// Columns of Q and K whose fragments are loaded at once.
+    pub key_step: usize,
+    /// Rows of V whose fragments are loaded at once: as many keys as P has in a thread's own registers, or more.
+    pub value_step: usize,
+    /// Whether the first chunk of V is made visible before the softmax, not behind it.
+    pub early_values: bool,
+    /// Warps of a block.
+    pub warps: usize,
+    /// Whether every row starts at a 16-byte boundary.
+    pub aligned: bool,
+    /// Whether a query sees only keys up to its own place, counted from the end.
+    pub causal: bool,
+    /// Whether there is a bias.
+    pub bias: bool,
+    /// Whether Q is scaled and rounded, instead of the scores being scaled.
+    pub round_q: bool,
+}
+
+impl FlashTile {
+    pub(super) const fn chunks(&self) -> usize {
+        self.head_dim.div_ceil(self.width)
+    }
+
+    /// The matrix unit with all warps along the rows.
+    pub(super) const fn mma(&self) -> Mma {
+        Mma::m8n8k4(self.quadpairs, [self.warps, 1]).interleaved()
+    }
+
+    /// The same for P V: each thread loads eight neighbours of V at once, and each quadpair begins with its own P.
+    pub(super) const fn value_mma(&self) -> Mma {
+        self.mma().wide().staggered()
+    }
+
+    pub(super) const fn scores(&self) -> Layout {
+        let shape = [self.block_m, self.block_n];
+        match self.unit {
+            Unit::M8N8K4 => self.mma().accumulator(shape),
+            Unit::Fma => blocked(shape, [2, 4], [4, 8], [self.warps, 1], [1, 0]),
+        }
+    }
+
+    /// A chunk of the output.
+    pub(super) const fn output(&self) -> Layout {
+        let shape = [self.block_m, self.width];
+        match self.unit {
+            Unit::M8N8K4 => self.value_mma().accumulator(shape),
+            Unit::Fma => blocked(shape, [2, 4], [4, 8], [self.warps, 1], [1, 0]),
+        }
+    }
+
+    /// Columns of Q as the left operand.
+    pub(super) const fn queries(&self, k: usize) -> Layout {
+        match self.unit {
+            Unit::M8N8K4 => self.mma().a([self.block_m, k]),
+            Unit::Fma => self.scores().operand_a(k),
+        }
+    }
+
+    /// Columns of K as the right operand, K^T: k runs along K's rows.
+    pub(super) const fn keys(&self, k: usize) -> Layout {
+        match self.unit {
+            Unit::M8N8K4 => self.mma().b([k, self.block_n]),
+            Unit::Fma => self.scores().operand_b(k),
+        }
+    }
+
+    /// P as the left operand.
+    pub(super) const fn probabilities(&self) -> Layout {
+        match self.unit {
+            Unit::M8N8K4 => self.value_mma().a([self.block_m, self.value_step]),
+            Unit::Fma => self.output().operand_a(self.value_step),
+        }
+    }
+
+    /// A step of V as the right operand: n runs along V's rows.
+    pub(super) const fn values(&self) -> Layout {
+        match self.unit {
+            Unit::M8N8K4 => self.value_mma().b_row([self.value_step, self.width]),
+            Unit::Fma => self.output().operand_b(self.value_step),
+        }
+    }
+
+    /// A chunk of some rows as it comes from global memory.
+    pub(super) const fn rows(&self, rows: usize) -> Layout {
+        loaded_rows(rows, self.width, self.warps)
+    }
+
+    /// Shared memory for a chunk of Q, K or V between global memory and the operand.
+    pub(super) const fn staged(&self, rows: usize, operand: Layout, bits: u32) -> SharedLayout {
+        SharedLayout::between(&self.rows(rows), &operand, bits)
+    }
+}
+
+impl FlashTile {
+    /// Columns of a chunk for a head dim.
+    pub const fn width_of(head_dim: usize) -> usize {
+        match head_dim {
+            ..=16 => 16,
+            17..=32 => 32,
+            33..=64 => 64,
+            65..=96 => 32,
+            _ => 64,
+        }
+    }
+
+    /// The two steps, and whether V comes early: what the throughput model of Volta judges best of what needs no more
+    /// registers than there are.
+    pub const fn pace_of(unit: Unit, quadpairs: Quadpairs, head_dim: usize) -> (usize, usize, bool) {
+        match (unit, quadpairs) {
+            (Unit::Fma, _) => (2, 32, true),
+            (_, Quadpairs::OneByFour) => (8, 32, true),
+            (_, Quadpairs::FourByOne) => (8, 8, true),
+            (_, Quadpairs::TwoByTwo) => match head_dim {
+                ..=64 => (4, 8, false),
+                65..=96 => (4, 32, true),
+                _ => (8, 8, true),
+            },
+        }
+    }
+
+    /// A tile for aligned rows without a bias, as `volta.yml` and the plain profiles have them.
+    const fn shipped(
+        unit: Unit,
+        quadpairs: Quadpairs,
+        [block_m, block_n]: [usize; 2],
+        warps: usize,
+        head_dim: usize,
+    ) -> FlashTile {
+        let (key_step, value_step, early_values) = FlashTile::pace_of(unit, quadpairs, head_dim);
+        FlashTile {
+            unit,
+            quadpairs,
+            block_m,
+            block_n,
+            head_dim,
+            width: FlashTile::width_of(head_dim),
+            key_step,
+            value_step,
+            early_values,
+            warps,
+            aligned: true,
+            causal: false,
+            bias: false,
+            round_q: false,
+        }
+    }
+}
+
+instances! {
+    /// Head dim 64 on the matrix unit.
+    #[target(sm_70)]
+    pub FLASH_64 = FlashAttention::<f16, f32, f16> { t: FlashTile::shipped(Unit::M8N8K4, Quadpairs::TwoByTwo, [128, 64], 4, 64) };
+    /// Head dim 96, in three chunks, on the matrix unit.
+    #[target(sm_70)]
+    pub FLASH_96 = FlashAttention::<f16, f32, f16> { t: FlashTile::shipped(Unit::M8N8K4, Quadpairs::TwoByTwo, [128, 64], 4, 96) };
+    /// Head dim 128 on the matrix unit.
+    #[target(sm_70)]
+    pub FLASH_128 = FlashAttention::<f16, f32, f16> { t: FlashTile::shipped(Unit::M8N8K4, Quadpairs::TwoByTwo, [128, 32], 4, 128) };
+    /// Head dim 256, in four chunks, on the matrix unit.
+    #[target(sm_70)]
+    pub FLASH_256 = FlashAttention::<f16, f32, f16> { t: FlashTile::shipped(Unit::M8N8K4, Quadpairs::OneByFour, [128, 64], 8, 256) };
+    /// Head dim 64 by fused multiply-adds.
+    pub FLASH_64_FMA = FlashAttention::<f32, f32, f32> { t: FlashTile::shipped(Unit::Fma, Quadpairs::TwoByTwo, [64, 32], 8, 64) };
+}
