@@ -1,12 +1,15 @@
-//! Attention on the simulator, and on the GPU where there is one, against float64: every unit, type, length, head dim, sharing of heads and form of bias.
+//! Attention on the simulator, and on the GPU where there is one, against float64: every unit, type, length, head dim,
+//! sharing of heads, form of bias, mask and division of the keys.
 //!
 //! Tensors are random, the same in every run. Output buffers start full of a number that no result has, so that a write
-//! outside the view shows.
+//! outside the view shows; the workspace is full of NaNs, so that what is read and wasn't written shows.
 
 use half::{bf16, f16};
 use quadpair::cuda::Cuda;
 use quadpair::sim::Simulator;
-use quadpair_kernels::attention::{Attention, AttentionConfig, Inputs, Outputs, Reference, Scaling, reference};
+use quadpair_kernels::attention::{
+    Attention, AttentionConfig, Inputs, Outputs, Problem, Reference, Scaling, attend_host, reference,
+};
 use quadpair_kernels::metrics::Difference;
 use quadpair_kernels::number::Real;
 use quadpair_kernels::unit::{Unit, UnitChoice};
@@ -28,6 +31,9 @@ struct Case {
     head_dim: usize,
     gap: usize,
     bias: Bias,
+    causal: bool,
+    /// At most how many parts the keys are divided in.
+    parts: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +49,21 @@ enum Bias {
     Lowest,
 }
 
-const SMALL: Case = Case { batch: 1, heads: 2, kv_heads: 2, n_q: 33, n_k: 31, head_dim: 64, gap: 0, bias: Bias::None };
+const SMALL: Case = Case {
+    batch: 1,
+    heads: 2,
+    kv_heads: 2,
+    n_q: 33,
+    n_k: 31,
+    head_dim: 64,
+    gap: 0,
+    bias: Bias::None,
+    causal: false,
+    parts: 1,
+};
+
+/// A step of decoding: a query for each of eight heads that share two.
+const DECODE: Case = Case { batch: 2, heads: 8, n_q: 1, n_k: 300, parts: 3, ..SMALL };
 
 /// Marsaglia's xorshift generator.
 struct Random(u64);
@@ -111,14 +131,21 @@ fn check<T: Real, U: Real>(case: Case, config: AttentionConfig, lowest: f64) {
         v: View::strided(&v[..], k_shape, k_strides),
         bias: (case.bias != Bias::None).then(|| View::strided(&bias[..], bias_shape, bias_strides)),
         scale: None,
+        causal: case.causal,
     };
+    let config = AttentionConfig { parts: Some(case.parts), ..config };
     let attention = Attention::<T, U>::new(&volta, config).unwrap();
     let expected = reference(&inputs, || ()).unwrap();
     let simulator = Simulator::new(&volta);
     let on_simulator = || {
         let (mut out, mut lse) = outputs::<T>(&case, q_length);
         let written = Outputs { out: View::strided(&mut out[..], q_shape, q_strides), lse: &mut lse[..] };
-        attention.forward(&simulator, inputs, written).unwrap();
+        if case.parts == 1 {
+            attention.forward(&simulator, inputs, written).unwrap();
+        } else {
+            let mut workspace = vec![f32::NAN; attention.workspace(&simulator, &inputs.problem().unwrap()).unwrap()];
+            attention.forward_in_parts(&simulator, inputs, written, &mut workspace[..]).unwrap();
+        }
         numbers(&out, &lse)
     };
     check_result::<T>(&case, "simulator", &expected, on_simulator);
@@ -136,9 +163,18 @@ fn check<T: Real, U: Real>(case: Case, config: AttentionConfig, lowest: f64) {
             v: inputs.v.with(v.as_view()),
             bias: bias.as_ref().map(|(view, memory)| view.with(memory.as_view())),
             scale: None,
+            causal: case.causal,
         };
         let view = View::strided(out_memory.as_view_mut(), q_shape, q_strides);
-        attention.forward(gpu, given, Outputs { out: view, lse: lse_memory.as_view_mut() }).unwrap();
+        let written = Outputs { out: view, lse: lse_memory.as_view_mut() };
+        if case.parts == 1 {
+            attention.forward(gpu, given, written).unwrap();
+        } else {
+            // No GPU memory is of no size.
+            let count = attention.workspace(gpu, &inputs.problem().unwrap()).unwrap();
+            let mut workspace = stream.clone_htod(&vec![f32::NAN; count.max(1)]).unwrap();
+            attention.forward_in_parts(gpu, given, written, workspace.as_view_mut()).unwrap();
+        }
         stream.memcpy_dtoh(&out_memory, &mut out[..]).unwrap();
         stream.memcpy_dtoh(&lse_memory, &mut lse[..]).unwrap();
         gpu.synchronize().unwrap();
@@ -262,5 +298,123 @@ fn scale_on_a_rounded_query() {
         let volta = Profile::by_name("volta").unwrap();
         assert_eq!(Attention::<f16, f32>::new(&volta, config).unwrap().unit(), unit);
         check::<f16, f32>(Case { head_dim: 96, ..SMALL }, config, 0.0);
+    }
+}
+
+#[test]
+fn causal_masks() {
+    for (n_q, n_k) in [(1, 1), (33, 33), (64, 64), (65, 130), (31, 197), (197, 31), (130, 65), (40, 0)] {
+        check_units(Case { heads: 1, kv_heads: 1, n_q, n_k, causal: true, ..SMALL });
+    }
+}
+
+#[test]
+fn causal_masks_with_a_bias() {
+    for bias in [Bias::PerKey, Bias::Masked, Bias::Lowest] {
+        check_units(Case { batch: 2, heads: 4, n_q: 50, n_k: 70, bias, causal: true, ..SMALL });
+        check_units(Case { n_q: 70, n_k: 50, bias, causal: true, gap: 3, ..SMALL });
+    }
+}
+
+#[test]
+fn keys_in_parts() {
+    for n_k in [0, 1, 65, 200, 257] {
+        for parts in [2, 3, 100] {
+            check_units(Case { heads: 1, kv_heads: 1, n_k, parts, ..SMALL });
+        }
+    }
+}
+
+#[test]
+fn keys_in_parts_that_a_mask_hides() {
+    for (n_q, n_k) in [(33, 300), (150, 130), (130, 7)] {
+        check_units(Case { n_q, n_k, causal: true, parts: 4, ..SMALL });
+        check_units(Case { n_q, n_k, causal: true, parts: 4, bias: Bias::Masked, gap: 3, ..SMALL });
+    }
+    // Of parts with as many keys each: an LSE that large can't tell how many there are.
+    check_units(Case { n_k: 192, bias: Bias::Lowest, parts: 3, ..SMALL });
+}
+
+#[test]
+fn head_dims_in_parts() {
+    for head_dim in [8, 40, 96, 128] {
+        check_units(Case { heads: 1, kv_heads: 1, n_k: 140, head_dim, parts: 2, ..SMALL });
+    }
+}
+
+#[test]
+fn one_query_for_heads_that_share() {
+    for (heads, kv_heads, bias) in [(8, 2, Bias::None), (6, 2, Bias::PerKey), (40, 1, Bias::None), (4, 4, Bias::PerKey)]
+    {
+        check_units(Case { heads, kv_heads, bias, ..DECODE });
+    }
+    check_units(Case { parts: 1, causal: true, ..DECODE });
+    check_units(Case { causal: true, gap: 3, bias: Bias::Masked, ..DECODE });
+    check_units(Case { gap: 8, n_k: 0, ..DECODE });
+}
+
+#[test]
+fn one_query_with_a_bias_for_each_head() {
+    let volta = Profile::by_name("volta").unwrap();
+    let mut random = Random(7);
+    let (q, k): (Vec<f16>, Vec<f16>) = (random.numbers(6 * 64), random.numbers(2 * 100 * 64));
+    let bias: Vec<f32> = random.numbers(6 * 100);
+    let keys = View::contiguous(&k[..], [1, 2, 100, 64]);
+    let mut inputs = Inputs::new(View::contiguous(&q[..], [1, 6, 1, 64]), keys, keys);
+    inputs.bias = Some(View::contiguous(&bias[..], [1, 6, 1, 100]));
+    let expected = reference(&inputs, || ()).unwrap();
+    let attended = attend_host(&volta, AttentionConfig::new(64), inputs).unwrap();
+    let out = Difference::between(attended.out.iter().map(|number| number.to_f64()), expected.out);
+    let lse = Difference::between(attended.lse.iter().copied().map(f64::from), expected.lse);
+    assert!(out.unusable + lse.unusable == 0 && out.relative < 1e-3 && lse.max_scaled < 1e-4, "{out:?} {lse:?}");
+}
+
+#[test]
+fn other_operand_types_in_parts() {
+    let case = Case { n_k: 200, bias: Bias::Masked, parts: 3, causal: true, ..SMALL };
+    check::<bf16, f32>(case, AttentionConfig::new(64), 0.0);
+    check::<f32, f32>(case, AttentionConfig::new(64), 0.0);
+    check::<bf16, f32>(Case { bias: Bias::None, ..DECODE }, AttentionConfig::new(64), 0.0);
+}
+
+#[test]
+fn few_rows_get_a_smaller_tile() {
+    let volta = Profile::by_name("volta").unwrap();
+    let own = Attention::<f16, f32>::new(&volta, AttentionConfig::new(64)).unwrap();
+    let asked = AttentionConfig { tile: Some(own.tile()), ..AttentionConfig::new(64) };
+    let asked = Attention::<f16, f32>::new(&volta, asked).unwrap();
+    let decode = Problem { batch: 1, heads: 8, kv_heads: 2, n_q: 1, n_k: 900, head_dim: 64, causal: true, bias: false };
+    let (block_m, block_n) = own.tile_for(&decode);
+    assert!(block_m < own.tile().0 && block_m >= 4 && block_n <= own.tile().1, "{block_m} x {block_n}");
+    assert_eq!(own.tile_for(&Problem { n_q: 900, ..decode }), own.tile());
+    assert_eq!(asked.tile_for(&decode), own.tile());
+}
+
+#[test]
+fn a_workspace_has_room_for_as_many_parts_as_are_made() {
+    let volta = Profile::by_name("volta").unwrap();
+    let simulator = Simulator::new(&volta);
+    let config = AttentionConfig { parts: Some(4), ..AttentionConfig::new(64) };
+    let attention = Attention::<f16, f32>::new(&volta, config).unwrap();
+    let data = Random(3).numbers::<f16>(512 * 64);
+    let keys = View::contiguous(&data[..], [1, 1, 512, 64]);
+    let inputs = Inputs::new(View::contiguous(&data[..64], [1, 1, 1, 64]), keys, keys);
+    let needed = attention.workspace(&simulator, &inputs.problem().unwrap()).unwrap();
+    assert_eq!(needed, 4 * (64 + 1));
+    let run = |length: usize| {
+        let (mut out, mut lse) = (vec![f16::ZERO; 64], [0.0]);
+        let outputs = Outputs { out: View::contiguous(&mut out[..], [1, 1, 1, 64]), lse: &mut lse[..] };
+        let mut workspace = vec![f32::NAN; length];
+        attention.forward_in_parts(&simulator, inputs, outputs, &mut workspace[..]).unwrap();
+        let written = workspace.iter().filter(|number| !number.is_nan()).count();
+        (out, written)
+    };
+    let (whole, none) = run(0);
+    assert_eq!(none, 0);
+    for (length, parts) in [(needed - 1, 3), (needed, 4), (needed + 100, 4), (65, 0)] {
+        let (out, written) = run(length);
+        assert_eq!(written, parts * 65, "{length}");
+        let difference = Difference::between(out.iter().map(|n| n.to_f64()), whole.iter().map(|n| n.to_f64()));
+        assert!(difference.relative < 1e-3, "{difference:?}");
     }
 }

@@ -108,6 +108,12 @@ fn attend_runs_on_fma_too() {
 }
 
 #[test]
+fn attend_masks() {
+    let output = quadpair(&["attend", "--device", "sim", "--causal"]);
+    assert!(output.status.success() && stdout(&output).contains("causal"), "{output:?}");
+}
+
+#[test]
 fn attend_writes_out_and_lse_and_nothing_else() {
     let folder = folder("writes");
     let path = folder.join("result.safetensors");

@@ -70,6 +70,23 @@ fn attention_is_replayed() {
 }
 
 #[test]
+fn attention_in_parts_is_replayed() {
+    let Some((cuda, profile)) = stream() else { return };
+    let config = AttentionConfig { parts: Some(5), ..AttentionConfig::new(64) };
+    let attention = Attention::<f16, f32>::new(&profile, config).unwrap();
+    let (heads, keys) = ([1, 8, 1, 64], [1, 2, 1000, 64]);
+    let [q, k] = [heads, keys].map(|shape| numbers(&cuda, shape.iter().product()));
+    let mut out = cuda.stream().alloc_zeros::<f16>(8 * 64).unwrap();
+    let mut workspace = cuda.stream().alloc_zeros::<f32>(5 * 8 * (64 + 1)).unwrap();
+    same(both_ways(&cuda, 8, |lse| {
+        let keys = || View::contiguous(k.as_view(), keys);
+        let inputs = Inputs::new(View::contiguous(q.as_view(), heads), keys(), keys());
+        let outputs = Outputs { out: View::contiguous(out.as_view_mut(), heads), lse: lse.as_view_mut() };
+        attention.forward_in_parts(&cuda, inputs, outputs, workspace.as_view_mut()).unwrap();
+    }));
+}
+
+#[test]
 fn matmul_is_replayed() {
     let Some((cuda, profile)) = stream() else { return };
     let matmul = Matmul::<f16>::new(&profile, MatmulConfig::default()).unwrap();

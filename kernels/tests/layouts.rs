@@ -121,9 +121,9 @@ fn errors_have_a_caret() {
 #[test]
 fn values_of_kernels_are_layouts() {
     let scores = record(&["layout", "FLASH_96:s"]);
-    let unit = record(&["layout", "m8n8k4(2x2, [4, 1]).accumulator on [64, 32]"]);
-    assert_eq!(scores["layout"], unit["layout"]);
-    let banks = record(&["layout", "FLASH_96:shared6", "FLASH_96:p"]);
+    assert_eq!(scores["layout"]["shape"], serde_json::json!([128, 64]));
+    assert_eq!(scores["layout"]["elements_a_thread"], 64);
+    let banks = record(&["layout", "FLASH_96:shared0", "FLASH_96:#4"]);
     assert_eq!(banks["store"]["wavefronts"], banks["store"]["ideal"]);
     let error = "v0 of flash_attention is a scalar, which every thread has\n  FLASH_96:v0\n  ^^^^^^^^^^^";
     fails(&["layout", "FLASH_96:v0"], error);
@@ -198,15 +198,15 @@ fn explain_tells_a_kernel_by_its_lines() {
 
 #[test]
 fn explain_gives_attention_no_bank_conflicts() {
-    let record = record(&["explain", "flash_attention", "--head-dim", "96", "--tile", "64x32"]);
+    let record = record(&["explain", "flash_attention", "--head-dim", "96", "--tile", "128x64"]);
     let all = record["instructions"].as_array().unwrap();
     let sum = |field: &str| all.iter().map(|one| one[field].as_u64().unwrap()).sum::<u64>();
     assert!(sum("wavefronts") > 0 && sum("wavefronts") == sum("ideal"));
     assert_eq!((sum("not_counted"), sum("guarded_by_data")), (0, 0));
-    // S: 96 / 4 steps, two products of 16 columns each; P V: 32 / 4 steps, 96 columns.
+    // S: 96 / 4 steps, 2 x 4 products of 16 x 16 each; P V: 64 / 4 steps, 2 x 6; once in each of the two loops.
     let mma: u64 = all.iter().filter(|one| one["work"] == "mma").map(|one| one["instructions"].as_u64().unwrap()).sum();
-    assert_eq!(mma, 24 * 2 + 8 * 6);
-    assert_eq!((&record["name"], &record["warps"]), (&"flash_attention_m8n8k4_64x32_d96_f16".into(), &4.into()));
+    assert_eq!(mma, 2 * (24 * 8 + 16 * 12));
+    assert_eq!((&record["name"], &record["warps"]), (&"flash_attention_m8n8k4_128x64_d96_f16".into(), &4.into()));
     for step in record["steps"].as_array().unwrap() {
         assert!(step["line"].as_u64() > Some(0) && step["kind"].is_string(), "{step}");
     }

@@ -24,7 +24,7 @@ static TEXTS: LazyLock<Vec<String>> = LazyLock::new(|| {
     [
         vector_add,
         matmul.program(&Variant { aligned: [false; 3], ..Variant::default() }).unwrap(),
-        attention.program(true, true).unwrap(),
+        attention.program(&quadpair_kernels::attention::Variant { bias: true, ..Default::default() }).unwrap(),
     ]
     .map(|program| program.ptx().to_owned())
     .to_vec()
