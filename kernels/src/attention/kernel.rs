@@ -161,18 +161,18 @@ fn attend<T: Element>(
     // Where a row may have seen no key, any finite number keeps its exponentials 0.
     let reached = if edge || t.bias { minimum(reference, f32::MAX) } else { reference }.expand_dims(1);
     let mut p = [s; PARTS];
-    for first in (0..t.block_n).step_by(t.value_step) {
-        let part = exp2(exponent(s.slice(1, first, t.value_step), reached, scoring, t));
+    for first in (0..t.block_n).step_by(t.part()) {
+        let part = exp2(exponent(s.slice(1, first, t.part()), reached, scoring, t));
         sum = sum + part.thread_sum(1);
-        p[first / t.value_step] = part.to::<T>().convert_layout(t.probabilities());
+        p[first / t.part()] = part.to::<T>().convert_layout(t.probabilities());
     }
-
     if !t.early_values {
         fetched = turn(memory, rows, fetched, at, chunks - 1, edge, t);
         value = value_fragments(memory, 0, 0, t);
     }
     for chunk in 0..chunks {
         for first in (0..t.block_n).step_by(t.value_step) {
+            let left = p[first / t.part()].slice(1, first % t.part(), t.value_step);
             let right = value;
             if first + t.value_step < t.block_n {
                 value = value_fragments(memory, chunk, first + t.value_step, t);
@@ -184,7 +184,7 @@ fn attend<T: Element>(
                     next = score_fragments(memory, 0, 0, t);
                 }
             }
-            acc[chunk] = product(p[first / t.value_step], right, acc[chunk], t.unit);
+            acc[chunk] = product(left, right, acc[chunk], t.unit);
         }
     }
     let [k, v] = [behind(state.k, t.block_n), behind(state.v, t.block_n)];

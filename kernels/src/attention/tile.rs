@@ -34,7 +34,7 @@ pub struct FlashTile {
     pub width: usize,
     /// Columns of Q and K whose fragments are loaded at once.
     pub key_step: usize,
-    /// Rows of V whose fragments are loaded at once: as many keys as P has in a thread's own registers, or more.
+    /// Rows of V whose fragments are loaded at once.
     pub value_step: usize,
     /// Whether the first chunk of V is made visible before the softmax, not behind it.
     pub early_values: bool,
@@ -53,6 +53,15 @@ pub struct FlashTile {
 impl FlashTile {
     pub(super) const fn chunks(&self) -> usize {
         self.head_dim.div_ceil(self.width)
+    }
+
+    /// Keys of a part of P: as many as P has in a thread's own registers, while it is still scores.
+    pub(super) const fn part(&self) -> usize {
+        match self.unit {
+            Unit::M8N8K4 => self.value_step,
+            Unit::Fma if self.block_n < 32 => self.block_n,
+            Unit::Fma => 32,
+        }
     }
 
     /// The matrix unit with all warps along the rows.
@@ -101,8 +110,8 @@ impl FlashTile {
     /// P as the left operand.
     pub(super) const fn probabilities(&self) -> Layout {
         match self.unit {
-            Unit::M8N8K4 => self.value_mma().a([self.block_m, self.value_step]),
-            Unit::Fma => self.output().operand_a(self.value_step),
+            Unit::M8N8K4 => self.value_mma().a([self.block_m, self.part()]),
+            Unit::Fma => self.output().operand_a(self.part()),
         }
     }
 
@@ -141,12 +150,13 @@ impl FlashTile {
     /// registers than there are.
     pub const fn pace_of(unit: Unit, quadpairs: Quadpairs, head_dim: usize) -> (usize, usize, bool) {
         match (unit, quadpairs) {
-            (Unit::Fma, _) => (2, 32, true),
+            (Unit::Fma, _) => (2, 2, true),
             (_, Quadpairs::OneByFour) => (8, 32, true),
             (_, Quadpairs::FourByOne) => (8, 8, true),
             (_, Quadpairs::TwoByTwo) => match head_dim {
                 ..=64 => (4, 8, false),
-                65..=96 => (4, 32, true),
+                65..=88 => (4, 16, false),
+                89..=96 => (4, 32, true),
                 _ => (8, 8, true),
             },
         }
