@@ -1,5 +1,7 @@
 //! Branches that each warp takes for itself.
 
+use quadpair::Backend;
+use quadpair::inspect::emitted::{Work, emitted};
 use quadpair::prelude::*;
 use quadpair::sim::Simulator;
 use quadpair_profiles::Profile;
@@ -35,4 +37,18 @@ fn a_warp_decides_for_its_own_elements() {
         let wanted = if i / 64 % 2 == 1 { before * 0.5 + 1.0 } else { before };
         assert_eq!(after, wanted, "element {i}");
     }
+}
+
+/// What a branch votes with is counted where it stands, as a run counts it.
+#[test]
+fn votes_are_counted_with_the_shuffles() {
+    let simulator = Simulator::new(&Profile::by_name("volta").expect("a shipped profile"));
+    let program = HALVE_ROWS.program(simulator.target()).expect("the kernel is right");
+    let emitted = emitted(&program).expect("its own text");
+    let votes: u32 = emitted.iter().filter(|one| one.work == Work::Shuffle).map(|one| one.instructions).sum();
+    let (x, mut out) = (vec![1.0; 256], vec![0.0; 256]);
+    let args = HalveRowsArgs { x: x.as_slice(), out: out.as_mut_slice(), limit: 4.0 };
+    let counters =
+        HALVE_ROWS.launch(&simulator, args).expect("the kernel is right").counters.expect("a simulator counts");
+    assert_eq!((votes, counters.shuffle), (1, 4));
 }

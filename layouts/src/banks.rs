@@ -116,6 +116,21 @@ impl Access {
         self.wavefronts <= self.ideal
     }
 
+    /// The bits of the register's number that an instruction moves together.
+    pub const fn moved(&self) -> u32 {
+        self.register(self.vector - 1) as u32
+    }
+
+    /// What element `number` of an instruction adds to the register's number.
+    pub const fn register(&self, number: usize) -> usize {
+        let (mut register, mut i) = (0, 0);
+        while 1 << i < self.vector {
+            register |= (number >> i & 1) << self.vector_bits[i];
+            i += 1;
+        }
+        register
+    }
+
     /// How many times as many wavefronts it takes as its width needs: 1 without conflicts.
     pub const fn conflict(&self) -> u32 {
         self.wavefronts / self.ideal
@@ -132,12 +147,7 @@ impl Access {
 /// assert!(banks::load(&columns, &swizzled([32, 32], 4, 4, 8, [1, 0]), 32).is_conflict_free());
 /// ```
 pub const fn load(tile: &Layout, memory: &SharedLayout, element_bits: u32) -> Access {
-    let (mut duplicates, mut i) = (0, 0);
-    while i < tile.register_bits() {
-        duplicates |= ((tile.register_basis(i) == 0) as u32) << i;
-        i += 1;
-    }
-    access(tile, memory, element_bits, duplicates, 0)
+    access(tile, memory, element_bits, tile.repeated_registers(), 0)
 }
 
 /// The accesses that store a tile: one of the threads and registers that hold an element stores it.

@@ -225,6 +225,17 @@ impl Layout {
         self.free_bits() & ((1 << self.registers) - 1)
     }
 
+    /// The bits of the register's number that move nothing: a thread has the same element with them and without. Of
+    /// [`free_registers`](Self::free_registers) they are those that show in the basis alone.
+    pub const fn repeated_registers(&self) -> u32 {
+        let (mut repeated, mut i) = (0, 0);
+        while i < self.register_bits() {
+            repeated |= ((self.register_basis(i) == 0) as u32) << i;
+            i += 1;
+        }
+        repeated
+    }
+
     /// Whether no two warps hold the same element.
     pub const fn is_by_warp(&self) -> bool {
         let (mut span, mut by_warp, mut i) = (Span::new(), true, 0);

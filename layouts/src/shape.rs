@@ -210,7 +210,6 @@ impl Shape {
         self
     }
 
-    /// With another extent, a power of two, in one dimension.
     /// The flat index that an element of this shape has in a larger one of the same rank.
     pub const fn moved_to(&self, element: u32, larger: &Shape) -> u32 {
         let (mut moved, mut dim) = (0, 0);
@@ -238,6 +237,7 @@ impl Shape {
         }
     }
 
+    /// With another extent, a power of two, in one dimension.
     pub(crate) const fn with_extent(mut self, axis: usize, extent: usize) -> Shape {
         if axis >= self.rank() {
             return self.no_axis(axis, self.rank());

@@ -69,11 +69,6 @@ impl CubinCache {
         CubinCache { folder: None }
     }
 
-    /// The folder, if anything is kept.
-    pub fn folder(&self) -> Option<&Path> {
-        self.folder.as_deref()
-    }
-
     fn chosen(own: Option<OsString>, xdg: Option<OsString>, home: Option<OsString>) -> Self {
         let named = |value: Option<OsString>| value.filter(|value| !value.is_empty()).map(PathBuf::from);
         match named(own) {

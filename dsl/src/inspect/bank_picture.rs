@@ -66,35 +66,23 @@ pub fn picture(
     warp: usize,
 ) -> (Access, Vec<Instruction>) {
     let (access, skipped, idle) = match direction {
-        Direction::Load => (banks::load(tile, memory, element_bits), repeated_registers(tile), 0),
+        Direction::Load => (banks::load(tile, memory, element_bits), tile.repeated_registers() as usize, 0),
         Direction::Store => {
             (banks::store(tile, memory, element_bits), tile.free_registers() as usize, tile.free_lanes() as usize)
         }
     };
     let bytes = element_bytes(element_bits);
-    let vector: Vec<usize> =
-        access.vector_bits[..access.vector.trailing_zeros() as usize].iter().map(|&bit| 1 << bit).collect();
-    let taken = skipped | vector.iter().sum::<usize>();
+    let taken = skipped | access.moved() as usize;
     let instruction = |first: usize| {
         let address = |lane: usize| memory.offset(tile.apply(first, lane, warp)) * bytes;
         let lanes = (0..LANES).filter(|lane| lane & idle == 0).map(|lane| (lane, address(lane)));
         Instruction {
-            registers: (0..access.vector).map(|i| first | spread(i, &vector)).collect(),
+            registers: (0..access.vector).map(|i| first | access.register(i)).collect(),
             passes: passes(lanes, bytes * access.vector as u32),
         }
     };
     let instructions = (0..tile.registers()).filter(|r| r & taken == 0).map(instruction).collect();
     (access, instructions)
-}
-
-/// The register bits that move nothing.
-fn repeated_registers(tile: &Layout) -> usize {
-    (0..tile.register_bits()).filter(|&bit| tile.register_basis(bit) == 0).map(|bit| 1 << bit).sum()
-}
-
-/// The number whose bits stand where a vector's elements are counted.
-fn spread(number: usize, bits: &[usize]) -> usize {
-    bits.iter().enumerate().map(|(i, bit)| if number >> i & 1 == 1 { *bit } else { 0 }).sum()
 }
 
 /// The passes of an access of so many bytes a lane.

@@ -171,7 +171,7 @@ fn work(op: &Op) -> Option<(Work, u32, u32)> {
         Op::St { space: Space::Global | Space::Generic, ty, src, .. } => moved(Work::GlobalStore, *ty, src.len()),
         Op::Atom { space: Space::Shared, ty, .. } => moved(Work::SharedStore, *ty, 1),
         Op::Atom { ty, .. } => moved(Work::GlobalStore, *ty, 1),
-        Op::Shfl { .. } => Some((Work::Shuffle, 0, 1)),
+        Op::Shfl { .. } | Op::Vote { .. } => Some((Work::Shuffle, 0, 1)),
         Op::Bar { .. } => Some((Work::Barrier, 0, 1)),
         Op::WarpSync { .. } => Some((Work::WarpSync, 0, 1)),
         Op::Mma { .. } => Some((Work::Mma, 0, 1)),

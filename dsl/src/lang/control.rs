@@ -29,7 +29,13 @@ pub struct Branch {
 /// Opens a loop over `lo`, `lo + step`, … below `hi`. The index has the bounds' type, `i32` where they are numbers.
 #[track_caller]
 pub const fn for_begin(trace: &mut Trace<'_>, lo: Operand, hi: Operand, step: Operand) -> Loop {
-    let [lo, hi, step] = bounds(trace, lo, hi, step);
+    let bounds = bounds(trace, lo, hi, step);
+    for_begin_between(trace, bounds)
+}
+
+/// The same for bounds that [`bounds`] has checked.
+#[track_caller]
+pub(super) const fn for_begin_between(trace: &mut Trace<'_>, [lo, hi, step]: [Tile; 3]) -> Loop {
     let kind = OpKind::For { lo: lo.value, hi: hi.value, step: step.value };
     Loop { index: trace.emit(kind, TileType::scalar(lo.ty.dtype)) }
 }

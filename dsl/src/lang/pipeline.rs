@@ -68,7 +68,7 @@
 //! run-time range a value costs registers and moves for each item ahead; asynchronous copies to shared memory don't: a
 //! function that only starts them gives `()`.
 
-use crate::lang::control::{Loop, bounds, for_begin};
+use crate::lang::control::{Loop, bounds, for_begin_between};
 use crate::lang::operators::add;
 use crate::lang::ops::text;
 use crate::lang::{Operand, Tile, Trace};
@@ -149,6 +149,6 @@ impl Range {
     /// Opens the loop.
     #[track_caller]
     pub const fn begin(&self, trace: &mut Trace<'_>) -> Loop {
-        for_begin(trace, Operand::Tile(self.low), Operand::Tile(self.high), Operand::Tile(self.step))
+        for_begin_between(trace, [self.low, self.high, self.step])
     }
 }

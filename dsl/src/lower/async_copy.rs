@@ -46,7 +46,7 @@ impl Lowering<'_> {
         let tile = ty.layout.expect("typing lets only tiles be copied");
         let (window, bytes) = (self.window(memory), memory.dtype.bytes());
         let access = banks::store(&tile, &memory.layout, memory.dtype.bits());
-        let order: Vec<usize> = (0..access.vector).map(|i| spread(i, &access.vector_bits)).collect();
+        let order: Vec<usize> = (0..access.vector).map(|i| access.register(i)).collect();
         let starts = self.emit.divisor_of(window.start);
         let masks = mask.map(|mask| self.spread(mask, &ty));
         let mut widths = WIDTHS.into_iter().filter(|&width| width <= access.vector as u32 * bytes && width <= starts);
@@ -135,9 +135,4 @@ impl Lowering<'_> {
         let sm = self.target.sm;
         if sm < FIRST_SM { Err(LowerError::AsyncCopy { at: at.to_string(), sm }) } else { Ok(()) }
     }
-}
-
-/// The register that is element `i` of a vector.
-fn spread(i: usize, vector_bits: &[u8; 4]) -> usize {
-    (0..4).filter(|bit| i >> bit & 1 == 1).fold(0, |register, bit| register | 1 << vector_bits[bit])
 }

@@ -18,7 +18,7 @@ use std::collections::{HashMap, HashSet};
 use super::num::Num;
 use super::scalar::{bits_of, class_of, type_of};
 use super::spread::Spread;
-use super::{Held, Lowering, repeated_registers};
+use super::{Held, Lowering};
 use crate::element::DType;
 use crate::ir::{BinaryOp, OpKind, TileType, Value};
 use crate::ptx::{Alu, Class, Compare, Guard, Label, Op, Operand, Reg, Vote};
@@ -54,7 +54,7 @@ pub(super) struct Branch {
 }
 
 fn repeated(ty: &TileType) -> usize {
-    ty.layout.as_ref().map_or(0, repeated_registers)
+    ty.layout.map_or(0, |layout| layout.repeated_registers() as usize)
 }
 
 /// Of so many registers of a type, those that repeat no other's element.
@@ -99,7 +99,7 @@ impl Lowering<'_> {
             return;
         }
         let ty = *self.function.type_of(initial);
-        let spread = self.spread_of(&held).filter(|_| held.len() > 1 && !self.carried_apart.contains(&name));
+        let spread = (held.len() > 1 && !self.carried_apart.contains(&name)).then(|| self.spread_of(&held)).flatten();
         let body = self.emit.suspend();
         let (regs, own) = match &spread {
             Some((start, _)) => {

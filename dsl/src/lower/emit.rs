@@ -156,19 +156,15 @@ impl Emitter {
 
     /// The register that a pure instruction writes, emitted where it is first wanted.
     pub fn pure(&mut self, pure: Pure, class: Class, args: &[Num], make: impl FnOnce(&mut Self, Reg) -> Op) -> Reg {
-        let mut key: Key = (pure, class, [None; 3]);
-        for (place, arg) in key.2.iter_mut().zip(args) {
-            *place = Some(*arg);
-        }
-        if let Some(reg) = self.blocks.iter().find_map(|block| block.numbers.get(&key)) {
-            return *reg;
+        if let Some(reg) = self.find(pure, class, args) {
+            return reg;
         }
         let level = self.level_of(args);
         let reg = self.fresh(class);
         self.defined.insert(reg, level);
         let op = make(self, reg);
         self.append(level, None, op);
-        self.blocks[level].numbers.insert(key, reg);
+        self.blocks[level].numbers.insert(key(pure, class, args), reg);
         reg
     }
 
@@ -180,18 +176,15 @@ impl Emitter {
 
     /// The register that an open block has for a pure instruction.
     pub fn find(&self, pure: Pure, class: Class, args: &[Num]) -> Option<Reg> {
-        let mut key: Key = (pure, class, [None; 3]);
-        for (place, arg) in key.2.iter_mut().zip(args) {
-            *place = Some(*arg);
-        }
+        let key = key(pure, class, args);
         self.blocks.iter().find_map(|block| block.numbers.get(&key)).copied()
     }
 
     /// Notes that a register already holds a pure instruction's result.
-    pub fn known(&mut self, pure: Pure, class: Class, arg: Num, reg: Reg) {
-        let level = self.level_of(&[arg]);
+    pub fn known(&mut self, pure: Pure, class: Class, args: &[Num], reg: Reg) {
+        let level = self.level_of(args);
         self.defined.insert(reg, level);
-        self.blocks[level].numbers.insert((pure, class, [Some(arg), None, None]), reg);
+        self.blocks[level].numbers.insert(key(pure, class, args), reg);
     }
 
     /// Whether what is made of these operands stands in the innermost block anyway.
@@ -299,6 +292,12 @@ impl Emitter {
         });
         Num::base(reg)
     }
+}
+
+fn key(pure: Pure, class: Class, args: &[Num]) -> Key {
+    let mut own = [None; 3];
+    own.iter_mut().zip(args).for_each(|(place, arg)| *place = Some(*arg));
+    (pure, class, own)
 }
 
 /// The largest power of two, up to a limit, that divides a constant.

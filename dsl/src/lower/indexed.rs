@@ -12,7 +12,6 @@ use super::atomic::Update;
 use super::holders::held_once;
 use super::linear::ThreadMap;
 use super::num::Num;
-use super::repeated_registers;
 use super::shared::Window;
 use crate::element::DType;
 use crate::ir::{Atomic, BinaryOp, Indexed, TileType, Value};
@@ -29,7 +28,7 @@ impl Lowering<'_> {
 
     /// Loads what the indices name; registers that hold the same element share one load.
     pub(super) fn gather_from(&mut self, window: &Window, layout: &Layout, indices: &[Num], axis: usize) -> Vec<Num> {
-        let repeated = repeated_registers(layout);
+        let repeated = layout.repeated_registers() as usize;
         let masks = vec![Num::Bool(true); indices.len()];
         let own: Vec<usize> = (0..indices.len()).filter(|r| r & repeated == 0).collect();
         let places = self.indexed_places(window, layout, indices, axis, &own, &masks);

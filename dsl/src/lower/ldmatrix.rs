@@ -5,10 +5,10 @@
 
 use quadpair_layouts::{Layout, MatrixLoad};
 
+use super::Lowering;
 use super::linear::ThreadMap;
 use super::num::Num;
 use super::shared::Window;
-use super::{Lowering, repeated_registers};
 use crate::element::DType;
 use crate::ir::Memory;
 use crate::ptx::{Address, Class, Op, Operand, Reg};
@@ -34,7 +34,7 @@ impl Lowering<'_> {
         let warps = (0..tile.warp_bits()).map(|i| tile.warp_basis(i));
         let bases: Vec<u32> = load.lane_bases().into_iter().chain(warps).collect();
         let map = ThreadMap::from_columns(bases.into_iter().map(|basis| window.move_by(basis)).collect());
-        let (repeated, mut held) = (repeated_registers(tile), vec![Num::int(0); tile.registers()]);
+        let (repeated, mut held) = (tile.repeated_registers() as usize, vec![Num::int(0); tile.registers()]);
         for register in (0..tile.registers()).filter(|r| r & (repeated | load.moved() as usize) == 0) {
             let place = self.shared_place(window, &map, register, tile.apply(register, 0, 0), Num::Bool(true));
             let address = Address { base: Operand::Reg(place.base), offset: place.offset };

@@ -40,7 +40,7 @@ mod shared;
 mod spread;
 mod words;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use quadpair_layouts::Layout;
@@ -216,7 +216,7 @@ struct Lowering<'f> {
     strides: HashSet<ptx::Reg>,
     /// Registers that hold another one times a constant.
     scales: HashMap<ptx::Reg, (ptx::Reg, i64)>,
-    made_multiples: HashMap<(ptx::Reg, ptx::Reg), Vec<i64>>,
+    made_multiples: HashMap<(ptx::Reg, ptx::Reg), BTreeSet<i64>>,
     /// What each inline assembly gives besides its first result.
     further_results: HashMap<Value, Vec<Held>>,
 }
@@ -500,11 +500,6 @@ fn alignment(function: &Function) -> u32 {
         _ => SHARED_ALIGN,
     });
     alignments.max().unwrap_or(SHARED_ALIGN)
-}
-
-/// The bits of a register's index that bring no other element.
-fn repeated_registers(layout: &Layout) -> usize {
-    (0..layout.register_bits()).filter(|&i| layout.register_basis(i) == 0).map(|i| 1 << i).sum()
 }
 
 /// For each register of a tile, the register of a broadcast one that holds its element.

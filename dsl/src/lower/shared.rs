@@ -12,7 +12,7 @@ use super::emit::Pure;
 use super::holders::held_once;
 use super::linear::ThreadMap;
 use super::num::Num;
-use super::{Lowering, SHARED, SHARED_ALIGN, repeated_registers};
+use super::{Lowering, SHARED, SHARED_ALIGN};
 use crate::element::DType;
 use crate::ir::{BinaryOp, Memory, TileType, Value};
 use crate::ptx::{Class, Op, Operand, Space, Type};
@@ -88,7 +88,7 @@ impl Lowering<'_> {
 
     /// Loads a tile's elements; registers that hold the same element share one load.
     pub(super) fn load_from(&mut self, window: &Window, tile: &Layout) -> Vec<Num> {
-        let repeated = repeated_registers(tile);
+        let repeated = tile.repeated_registers() as usize;
         let own = (0..tile.registers()).filter(|r| r & repeated == 0);
         let widest = widest(window, tile, banks::load);
         let places = self.shared_places(window, tile, own, Num::Bool(true), widest);

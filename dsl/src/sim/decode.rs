@@ -303,13 +303,13 @@ impl<'m> Decoder<'m> {
             Op::Mma { .. } => self.mma(op)?,
             Op::LdMatrix { transposed, dst, address } => {
                 let slots: Vec<Slot> = dst.iter().map(|&reg| self.register(reg, false)).collect::<Result<_>>()?;
-                let access = Access { vector: 4, ..self.words_of(Space::Shared, slots.into(), address)? };
+                let access = self.words_of(Space::Shared, 4, slots.into(), address)?;
                 Kind::LoadMatrix { access, transposed: *transposed }
             }
             Op::CpAsync { bytes, to, from, read, .. } => {
                 let vector = bytes / 4;
-                let to = Access { vector, ..self.words_of(Space::Shared, Box::default(), to)? };
-                let from = Access { vector, ..self.words_of(Space::Global, Box::default(), from)? };
+                let to = self.words_of(Space::Shared, vector, Box::default(), to)?;
+                let from = self.words_of(Space::Global, vector, Box::default(), from)?;
                 let read = read.as_ref().map(|read| self.operand(read, false)).transpose()?;
                 Kind::Copy(Box::new(CopyStep { to, from, read }))
             }
@@ -346,10 +346,10 @@ impl<'m> Decoder<'m> {
         Ok(Place { base: self.operand(&address.base, wide)?, offset: address.offset })
     }
 
-    /// An access of whole words, each slot one.
-    fn words_of(&mut self, space: Space, slots: Box<[Slot]>, address: &Address) -> Result<Access> {
+    /// An access of so many whole words.
+    fn words_of(&mut self, space: Space, vector: u32, slots: Box<[Slot]>, address: &Address) -> Result<Access> {
         let place = self.place(space, address)?;
-        Ok(Access { space, ty: Type::B32, vector: slots.len() as u32, slots, place })
+        Ok(Access { space, ty: Type::B32, vector, slots, place })
     }
 
     /// What the driver brings.

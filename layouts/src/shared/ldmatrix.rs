@@ -63,7 +63,7 @@ impl MatrixLoad {
         if bytes > 4 || tile.fault().is_some() || memory.fault().is_some() {
             return None;
         }
-        let load = Load { tile, moves: Moves::new(tile, memory, duplicates(tile)), bytes };
+        let load = Load { tile, moves: Moves::new(tile, memory, tile.repeated_registers()), bytes };
         match load.straight() {
             Some(found) => Some(found),
             None if bytes == 2 => load.transposed(),
@@ -79,33 +79,13 @@ impl MatrixLoad {
 
     /// The register bits that an instruction moves.
     pub const fn moved(&self) -> u32 {
-        let (mut moved, mut i) = (0, 0);
-        while 1 << i < self.access.vector {
-            moved |= 1 << self.access.vector_bits[i];
-            i += 1;
-        }
-        moved
+        self.access.moved()
     }
 
     /// What an element of a matrix of an instruction adds to the register's number.
     pub const fn register(&self, matrix: usize, element: usize) -> usize {
-        let (number, mut register, mut i) = (matrix * self.pack + element, 0, 0);
-        while 1 << i < self.access.vector {
-            register |= (number >> i & 1) << self.access.vector_bits[i];
-            i += 1;
-        }
-        register
+        self.access.register(matrix * self.pack + element)
     }
-}
-
-/// The register bits that repeat the elements of others.
-const fn duplicates(tile: &Layout) -> u32 {
-    let (mut duplicates, mut i) = (0, 0);
-    while i < tile.register_bits() {
-        duplicates |= ((tile.register_basis(i) == 0) as u32) << i;
-        i += 1;
-    }
-    duplicates
 }
 
 /// A load in question.

@@ -144,7 +144,7 @@ fn integer_type(op: BinaryOp, dtype: DType) -> Type {
 }
 
 /// The constant part of a sum, which is added in registers of the type: what they can't hold has no effect.
-fn wrap_offset(dtype: DType, offset: i64) -> i64 {
+pub(super) fn wrap_offset(dtype: DType, offset: i64) -> i64 {
     if class_of(dtype) == Class::B64 { offset } else { offset as i32 as i64 }
 }
 

@@ -9,10 +9,10 @@ use crate::element::DType;
 use crate::lower::Lowering;
 use crate::lower::emit::Pure;
 use crate::lower::num::Num;
-use crate::ptx::{Alu, Op, Operand, Reg};
+use crate::ptx::{Alu, Reg};
 
 use super::class_of;
-use super::type_of;
+use super::integer::wrap_offset;
 
 /// `base + times * stride`.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ impl Lowering<'_> {
             let Some(&(stride, factor)) = self.scales.get(&scaled) else { continue };
             match self.multiples.get(&multiple) {
                 Some(multiple) if multiple.stride == stride => {
-                    return self.multiple(dtype, Multiple { times: multiple.times + factor, ..*multiple });
+                    return self.multiple(dtype, Multiple { times: multiple.times.wrapping_add(factor), ..*multiple });
                 }
                 None if self.strides.contains(&stride) => {
                     return self.multiple(dtype, Multiple { base: multiple, times: factor, stride });
@@ -55,7 +55,7 @@ impl Lowering<'_> {
     /// The same with a stride that is itself no multiple of another.
     fn normal(&self, multiple: Multiple) -> Multiple {
         match self.scales.get(&multiple.stride) {
-            Some(&(stride, factor)) => Multiple { times: multiple.times * factor, stride, ..multiple },
+            Some(&(stride, factor)) => Multiple { times: multiple.times.wrapping_mul(factor), stride, ..multiple },
             None => multiple,
         }
     }
@@ -63,7 +63,7 @@ impl Lowering<'_> {
     /// Notes that a register holds another one times a constant.
     pub(super) fn note_scale(&mut self, reg: Reg, x: Reg, factor: i64) {
         let (x, own) = self.scales.get(&x).copied().unwrap_or((x, 1));
-        self.scales.insert(reg, (x, own * factor));
+        self.scales.insert(reg, (x, own.wrapping_mul(factor)));
     }
 
     /// A multiple of a stride and something, moved by a constant factor; none if the register isn't known to be one.
@@ -79,21 +79,19 @@ impl Lowering<'_> {
         if let Some(inner) = self.multiples.get(&wanted.base)
             && inner.stride == wanted.stride
         {
-            wanted = Multiple { base: inner.base, times: inner.times + wanted.times, stride: inner.stride };
+            wanted = Multiple { times: inner.times.wrapping_add(wanted.times), ..*inner };
         }
+        wanted.times = wrap_offset(dtype, wanted.times);
         if wanted.times == 0 {
             return wanted.base;
         }
         self.strides.insert(wanted.stride);
         let args = [Num::base(wanted.base), Num::base(wanted.stride)];
         let class = class_of(dtype);
-        let made: Vec<i64> = self.made_multiples.get(&(wanted.base, wanted.stride)).cloned().unwrap_or_default();
-        let nearest = made
-            .into_iter()
-            .filter(|times| (0..=wanted.times).contains(times))
-            .filter_map(|times| Some((times, self.emit.find(Pure::Multiple(times), class, &args)?)))
-            .max_by_key(|(times, _)| *times);
-        let (near, from) = nearest.unwrap_or((0, wanted.base));
+        let made = self.made_multiples.get(&(wanted.base, wanted.stride)).into_iter();
+        let mut smaller = made.flat_map(|made| made.range(0..=wanted.times.max(0)).rev());
+        let visible = |times: &i64| Some((*times, self.emit.find(Pure::Multiple(*times), class, &args)?));
+        let (near, from) = smaller.find_map(visible).unwrap_or((0, wanted.base));
         if near == wanted.times {
             return from;
         }
@@ -102,20 +100,10 @@ impl Lowering<'_> {
         let gap = self.scaled(dtype, wanted.stride, 0, wanted.times - near);
         self.emit.keep_near(before);
         let Num::Int { base: Some(gap), .. } = gap else { unreachable!("a multiple of a register is in a register") };
-        let reg = self.emit.pure(Pure::Multiple(wanted.times), class, &args, |_, dst| Op::Alu {
-            op: Alu::Add,
-            rounding: None,
-            approx: false,
-            ftz: false,
-            sat: false,
-            ty: type_of(dtype),
-            dst,
-            args: vec![Operand::Reg(from), Operand::Reg(gap)],
-        });
-        let divisor = self.emit.divisor(from).min(self.emit.divisor(gap));
-        self.emit.set_divisor(reg, divisor);
+        let reg = self.divided(Alu::Add, dtype, from, gap, u32::min);
+        self.emit.known(Pure::Multiple(wanted.times), class, &args, reg);
         self.multiples.insert(reg, wanted);
-        self.made_multiples.entry((wanted.base, wanted.stride)).or_default().push(wanted.times);
+        self.made_multiples.entry((wanted.base, wanted.stride)).or_default().insert(wanted.times);
         reg
     }
 }

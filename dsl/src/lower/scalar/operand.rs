@@ -69,7 +69,7 @@ impl Lowering<'_> {
         });
         if let Some(twin) = other {
             let twins = if high { Pure::UnpackLow } else { Pure::UnpackHigh };
-            self.emit.known(twins, Class::B16, whole, twin);
+            self.emit.known(twins, Class::B16, &[whole], twin);
         }
         reg
     }
