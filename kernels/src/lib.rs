@@ -12,6 +12,7 @@ pub mod matmul;
 pub mod memory;
 pub mod metrics;
 pub mod number;
+mod programs;
 mod tile;
 pub mod unit;
 pub mod vector_add;

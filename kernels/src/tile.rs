@@ -6,6 +6,15 @@ use quadpair::prelude::*;
 /// Neighbours of a row that a thread loads from global memory: 16 bytes of f16.
 pub(crate) const VECTOR: usize = 8;
 
+/// Bytes of the widest access that a thread makes: rows that all start at a multiple of it are loaded that wide.
+pub(crate) const WIDEST: usize = 16;
+
+/// Whether what lies so many elements apart is aligned where the first is: for the widest access, and as
+/// [`row_aligned`] promises.
+pub(crate) const fn keeps_alignment(elements: usize, element_bytes: usize) -> bool {
+    (elements * element_bytes).is_multiple_of(WIDEST) && elements.is_multiple_of(VECTOR)
+}
+
 /// A tile as it comes from global memory: each thread has [`VECTOR`] neighbours of a row, the warps lie along the rows.
 pub(crate) const fn loaded_rows(rows: usize, columns: usize, warps: usize) -> Layout {
     let lanes = if columns / VECTOR < 32 { columns / VECTOR } else { 32 };

@@ -82,7 +82,10 @@ impl Unit {
 
 impl UnitChoice {
     /// The unit for operands of a type; `fits` tells whether the profile's matrix unit has a tile for the task.
-    pub(crate) fn choose(self, profile: &Profile, dtype: DType, fits: bool) -> Result<Unit, UnitError> {
+    ///
+    /// # Errors
+    /// The chip lacks the unit that was asked for, or that doesn't take such operands.
+    pub fn choose(self, profile: &Profile, dtype: DType, fits: bool) -> Result<Unit, UnitError> {
         match self {
             UnitChoice::Only(unit) => unit.check(profile, dtype).map(|()| unit),
             UnitChoice::Auto if fits && Unit::M8N8K4.check(profile, dtype).is_ok() => Ok(Unit::M8N8K4),

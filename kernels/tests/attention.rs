@@ -288,6 +288,8 @@ fn other_operand_types() {
     check::<bf16, f32>(case, AttentionConfig::new(64), 0.0);
     check::<f32, f32>(case, AttentionConfig::new(64), 0.0);
     check::<f32, f32>(Case { head_dim: 40, gap: 1, ..case }, AttentionConfig::new(40), 0.0);
+    // Rows that start at multiples of 16 bytes, but not of the elements that a thread loads.
+    check::<f32, f32>(Case { gap: 4, ..case }, AttentionConfig::new(64), 0.0);
 }
 
 #[test]

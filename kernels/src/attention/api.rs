@@ -1,6 +1,6 @@
 //! The call: tensors in, tensors out, in one launch, or in two where the keys are divided.
 
-use super::call::{Call, WIDEST, lend};
+use super::call::{Call, lend};
 use super::combine::Combining;
 use super::config::{Choice, choose, tiles};
 use super::reference::host_operand;
@@ -8,6 +8,8 @@ use super::split::Split;
 use super::{AttentionConfig, AttentionError, FlashAttention, FlashAttentionArgs, FlashTile, Problem, Scaling};
 use crate::memory::Memory;
 use crate::number::Real;
+use crate::programs::Programs;
+use crate::tile::WIDEST;
 use crate::unit::Unit;
 use crate::view::View;
 use quadpair::ir::Function;
@@ -15,9 +17,8 @@ use quadpair::layouts::mma::Quadpairs;
 use quadpair::sim::Simulator;
 use quadpair::{Element, Kernel, KernelError, Program, Report, Target, compile, record};
 use quadpair_profiles::{FlashTile as Tile, Profile};
-use std::collections::HashMap;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// What attention reads. `R` is memory of the operands' type, `S` of the bias' type.
 #[derive(Clone, Copy, Debug)]
@@ -73,8 +74,8 @@ impl<T, U> Inputs<&[T], &[U]> {
 /// What a program is made for besides types and head dim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Variant {
-    /// Query rows and keys of a tile; `None` is attention's own.
-    pub tile: Option<(usize, usize)>,
+    /// The tile; `None` is attention's own.
+    pub tile: Option<Tile>,
     /// Whether there is a bias.
     pub bias: bool,
     /// Whether a query sees only keys up to its own place.
@@ -98,11 +99,11 @@ impl Default for Variant {
 #[derive(Debug)]
 pub struct Attention<T, U> {
     choice: Choice,
-    /// Tiles with fewer rows, for calls with few.
+    /// Tiles with fewer rows, one of each size, for calls with few.
     smaller: Vec<Tile>,
     config: AttentionConfig,
     target: Target,
-    programs: Mutex<HashMap<Variant, Arc<Program>>>,
+    programs: Programs<Variant>,
     combining: Combining<T>,
     types: PhantomData<fn() -> (T, U)>,
 }
@@ -118,11 +119,13 @@ impl<T: Real, U: Real> Attention<T, U> {
         let AttentionConfig { head_dim, .. } = config;
         let own = choice.tile;
         let is_smaller = |tile: &Tile| tile.block_m < own.block_m && tile.block_n <= own.block_n;
-        let smaller = tiles(profile, choice.unit, T::DTYPE, head_dim).into_iter().filter(is_smaller).collect();
-        let (target, programs, types) = (Target::from(profile), Mutex::default(), PhantomData);
+        let mut smaller = tiles(profile, choice.unit, T::DTYPE, head_dim);
+        smaller.retain(is_smaller);
+        smaller.dedup_by_key(|tile| (tile.block_m, tile.block_n));
+        let (target, programs, types) = (Target::from(profile), Programs::new(), PhantomData);
         let combining = Combining::new(head_dim, target);
         let attention = Self { choice, smaller, config, target, programs, combining, types };
-        attention.program(&Variant { bias: true, ..Variant::default() })?;
+        attention.program(&Variant::default())?;
         Ok(attention)
     }
 
@@ -133,13 +136,13 @@ impl<T: Real, U: Real> Attention<T, U> {
 
     /// Query rows and keys of a tile.
     pub fn tile(&self) -> (usize, usize) {
-        (self.choice.tile.block_m, self.choice.tile.block_n)
+        size(&self.choice.tile)
     }
 
     /// The same for a problem: one whose rows fit in fewer than a tile has gets a smaller tile, unless the configuration
     /// asks for one.
     pub fn tile_for(&self, problem: &Problem) -> (usize, usize) {
-        self.tile_of(&self.variant(problem, true))
+        size(&self.tile_of(&self.variant(problem, true)))
     }
 
     /// The compiled kernel.
@@ -147,19 +150,11 @@ impl<T: Real, U: Real> Attention<T, U> {
     /// # Errors
     /// The chip can't run it.
     pub fn program(&self, variant: &Variant) -> Result<Arc<Program>, AttentionError> {
-        let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(program) = programs.get(variant) {
-            return Ok(Arc::clone(program));
-        }
-        let name = self.name(variant);
-        let program = if variant.part {
-            compile(&name, &self.kernel::<f32>(variant), self.target)
-        } else {
-            compile(&name, &self.kernel::<T>(variant), self.target)
+        let make = || match variant.part {
+            true => compile(&self.name(variant), &self.kernel::<f32>(variant), self.target),
+            false => compile(&self.name(variant), &self.kernel::<T>(variant), self.target),
         };
-        let program = Arc::new(program?);
-        programs.insert(*variant, Arc::clone(&program));
-        Ok(program)
+        Ok(self.programs.get(variant, make)?)
     }
 
     /// The kernel's tile IR.
@@ -274,7 +269,7 @@ impl<T: Real, U: Real> Attention<T, U> {
         let aligned = call.aligned && backend.is_aligned_mut(workspace, WIDEST);
         let variant = Variant { part: true, ..self.variant(&call.problem, aligned) };
         let parts = self.split(backend, &call.problem, &variant)?.parts.min(room);
-        let split = Split::at_most(parts, &call.problem, self.tile_of(&variant).1);
+        let split = Split::at_most(parts, &call.problem, self.tile_of(&variant).block_n);
         Ok((split.parts > 1).then_some((variant, split)))
     }
 
@@ -300,27 +295,20 @@ impl<T: Real, U: Real> Attention<T, U> {
         Variant { tile: self.smaller_tile(n_q), bias, causal, aligned, part: false }
     }
 
-    /// The tile with the fewest query rows that has room for so many, if there is one with fewer than attention's own. It
-    /// has no more keys, so that a chip that holds the own tile holds it.
-    fn smaller_tile(&self, rows: usize) -> Option<(usize, usize)> {
+    /// The tile with the fewest query rows that has room for so many, if there is one with fewer than attention's own.
+    fn smaller_tile(&self, rows: usize) -> Option<Tile> {
         let fits = |tile: &&Tile| rows <= tile.block_m;
         let smaller = self.smaller.iter().filter(fits).min_by_key(|tile| (tile.block_m, self.tile().1 - tile.block_n));
-        smaller.filter(|_| self.config.tile.is_none()).map(|tile| (tile.block_m, tile.block_n))
+        smaller.filter(|_| self.config.tile.is_none()).copied()
     }
 
-    fn tile_of(&self, variant: &Variant) -> (usize, usize) {
-        variant.tile.unwrap_or(self.tile())
-    }
-
-    /// All of the tile of a size: the first of that size is the usual one.
-    fn whole_tile(&self, size: (usize, usize)) -> Tile {
-        let smaller = self.smaller.iter().find(|tile| (tile.block_m, tile.block_n) == size);
-        smaller.copied().unwrap_or(self.choice.tile)
+    fn tile_of(&self, variant: &Variant) -> Tile {
+        variant.tile.unwrap_or(self.choice.tile)
     }
 
     /// The parts that the keys are divided in, given the program that works on them.
     fn split<B: Memory>(&self, backend: &B, problem: &Problem, variant: &Variant) -> Result<Split, AttentionError> {
-        let (block_m, block_n) = self.tile_of(variant);
+        let (block_m, block_n) = size(&self.tile_of(variant));
         if let Some(parts) = self.config.parts {
             return Ok(Split::at_most(parts, problem, block_n));
         }
@@ -341,32 +329,23 @@ impl<T: Real, U: Real> Attention<T, U> {
 
     fn kernel<O: Element>(&self, variant: &Variant) -> FlashAttention<T, U, O> {
         let Variant { bias, causal, aligned, .. } = *variant;
-        let (unit, tile) = (self.choice.unit, self.whole_tile(self.tile_of(variant)));
+        let (unit, tile) = (self.choice.unit, self.tile_of(variant));
         let AttentionConfig { head_dim, scaling, .. } = self.config;
         let quadpairs = tile.quadpairs.unwrap_or(Quadpairs::TwoByTwo);
-        let (key_step, value_step, early_values) = FlashTile::pace_of(unit, quadpairs, head_dim);
         let t = FlashTile {
-            unit,
-            quadpairs,
-            block_m: tile.block_m,
-            block_n: tile.block_n,
-            head_dim,
             width: tile.chunk,
-            key_step,
-            value_step: value_step.min(tile.block_n),
-            early_values,
-            warps: tile.warps,
             aligned,
             causal,
             bias,
             round_q: scaling == Scaling::RoundedQuery,
+            ..FlashTile::plain(unit, quadpairs, size(&tile), tile.warps, head_dim)
         };
         FlashAttention { t, types: PhantomData }
     }
 
     /// What the program is called in its PTX: `flash_attention_m8n8k4_64x32_d96_f16_bias_f32`.
     fn name(&self, variant: &Variant) -> String {
-        let (unit, (block_m, block_n)) = (self.choice.unit, self.tile_of(variant));
+        let (unit, (block_m, block_n)) = (self.choice.unit, size(&self.tile_of(variant)));
         let AttentionConfig { head_dim, scaling, .. } = self.config;
         let mut name = format!("flash_attention_{unit}_{block_m}x{block_n}_d{head_dim}_{}", T::DTYPE.name());
         if variant.bias {
@@ -381,6 +360,11 @@ impl<T: Real, U: Real> Attention<T, U> {
         suffixes.into_iter().filter(|(holds, _)| *holds).for_each(|(_, suffix)| name += suffix);
         name
     }
+}
+
+/// Query rows and keys of a tile.
+fn size(tile: &Tile) -> (usize, usize) {
+    (tile.block_m, tile.block_n)
 }
 
 /// What two launches tell together.

@@ -9,16 +9,14 @@ use super::split::Split;
 use super::{AttentionError, FlashAttentionArgs, Inputs, Operand, Outputs, Problem, Scaling};
 use crate::memory::Memory;
 use crate::number::Real;
+use crate::tile::WIDEST;
 use crate::view::View;
 use quadpair::Element;
-
-/// Bytes of the widest access that a thread makes; rows that all start at a multiple of it are loaded that wide.
-pub(super) const WIDEST: usize = 16;
 
 /// One call, checked.
 pub(super) struct Call {
     pub problem: Problem,
-    /// Whether all rows start at a multiple of [`WIDEST`].
+    /// Whether all rows start at a multiple of [`WIDEST`](crate::tile::WIDEST).
     pub aligned: bool,
     inputs: [Operand; 3],
     bias: Option<Operand>,
@@ -42,7 +40,7 @@ impl Call {
         problem.check_outputs(out, backend.length_mut(&outputs.lse))?;
         let scale = inputs.scale_for(problem.head_dim)?;
         let bytes = T::DTYPE.bytes() as usize;
-        let aligned = [q, k, v, out].iter().all(|operand| operand.rows_aligned(bytes, WIDEST))
+        let aligned = [q, k, v, out].iter().all(|operand| operand.rows_aligned(bytes))
             && [&inputs.q, &inputs.k, &inputs.v].iter().all(|view| backend.is_aligned(&view.data, WIDEST))
             && backend.is_aligned_mut(&outputs.out.data, WIDEST);
         Ok(Self { problem, aligned, inputs: [q, k, v], bias, scale, scaling })

@@ -15,12 +15,12 @@
 
 use crate::memory::Memory;
 use crate::number::Real;
+use crate::programs::Programs;
 use crate::tile::row_aligned;
 use quadpair::prelude::*;
 use quadpair::{Kernel, KernelError, LaunchError, Program, Report, Target, compile};
-use std::collections::HashMap;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The most parts that are combined.
 pub(super) const MOST_PARTS: usize = 128;
@@ -110,13 +110,13 @@ instances! {
 pub(super) struct Combining<O> {
     head_dim: usize,
     target: Target,
-    programs: Mutex<HashMap<CombineTile, Arc<Program>>>,
+    programs: Programs<CombineTile>,
     out: PhantomData<fn() -> O>,
 }
 
 impl<O: Real> Combining<O> {
     pub fn new(head_dim: usize, target: Target) -> Self {
-        Self { head_dim, target, programs: Mutex::default(), out: PhantomData }
+        Self { head_dim, target, programs: Programs::new(), out: PhantomData }
     }
 
     /// Combines what the arguments say, in one launch.
@@ -133,16 +133,11 @@ impl<O: Real> Combining<O> {
     }
 
     fn program(&self, kernel: &CombineParts<O>) -> Result<Arc<Program>, KernelError> {
-        let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(program) = programs.get(&kernel.t) {
-            return Ok(Arc::clone(program));
-        }
-        let CombineTile { parts, head_dim, aligned } = kernel.t;
-        let suffix = if aligned { "" } else { "_unaligned" };
-        let name = format!("combine_parts_{parts}_d{head_dim}_{}{suffix}", O::DTYPE.name());
-        let program = Arc::new(compile(&name, kernel, self.target)?);
-        programs.insert(kernel.t, Arc::clone(&program));
-        Ok(program)
+        self.programs.get(&kernel.t, || {
+            let CombineTile { parts, head_dim, aligned } = kernel.t;
+            let suffix = if aligned { "" } else { "_unaligned" };
+            compile(&format!("combine_parts_{parts}_d{head_dim}_{}{suffix}", O::DTYPE.name()), kernel, self.target)
+        })
     }
 }
 

@@ -49,6 +49,16 @@ impl AttentionConfig {
     pub fn new(head_dim: usize) -> Self {
         Self { head_dim, unit: UnitChoice::Auto, tile: None, scaling: Scaling::Scores, parts: None }
     }
+
+    /// Whether any tile can have this head dim.
+    ///
+    /// # Errors
+    /// It isn't a multiple of 8 from 8 to 256.
+    pub fn check_head_dim(&self) -> Result<(), AttentionError> {
+        let head_dim = self.head_dim;
+        let supported = (8..=256).contains(&head_dim) && head_dim.is_multiple_of(8);
+        if supported { Ok(()) } else { Err(AttentionError::HeadDim { head_dim }) }
+    }
 }
 
 /// A unit and a tile that has a kernel.
@@ -168,10 +178,8 @@ fn shared_elements(unit: Unit, tile: &Tile) -> usize {
 
 /// Chooses unit and tile for operands of a type.
 pub(crate) fn choose(profile: &Profile, dtype: DType, config: &AttentionConfig) -> Result<Choice, AttentionError> {
+    config.check_head_dim()?;
     let head_dim = config.head_dim;
-    if head_dim == 0 || head_dim > 256 || !head_dim.is_multiple_of(8) {
-        return Err(AttentionError::HeadDim { head_dim });
-    }
     let fits = chip::flash_tile(profile, Unit::M8N8K4, head_dim).is_some();
     let unit = config.unit.choose(profile, dtype, fits)?;
     let own = chip::flash_tile(profile, unit, head_dim).map(|tile| adapted(tile, head_dim));

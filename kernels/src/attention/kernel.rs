@@ -221,9 +221,9 @@ pub fn flash_attention<T: Element, U: Element, O: Element>(
     factor: f32,
     #[comptime] t: FlashTile,
 ) {
-    let Part { first_row, head, entry, split, .. } = part(splits, t);
-    let first_key = split * split_keys;
-    let keys = minimum(n_k - first_key, split_keys);
+    let lengths = [n_k, splits, split_keys];
+    let own = part(lengths, t);
+    let Part { first_row, head, entry, first_key, keys, .. } = own;
     let [q_stride, k_stride] = [strides(q_stride, t), strides(k_stride, t)];
     let v_stride = strides(v_stride, t);
     let q_start = head_start(row_aligned(q, t.aligned), q_stride, entry, head) + first_row as i64 * q_stride[2];
@@ -271,19 +271,19 @@ pub fn flash_attention<T: Element, U: Element, O: Element>(
         row_inside: row < n_q,
         factor,
     };
-    let lengths = [n_q, n_k, splits, split_keys];
-    let near = sight(lengths, t);
+    let near = sight(own, n_q, n_k, t);
     for first in (0..near.whole).step_by(t.block_n) {
-        let at = if t.bias { first - near.keys } else { near.keys };
+        let at = if t.bias { first - keys } else { keys }; // only a bias asks
         state = attend::<T>(state, memory, near, scoring, at, false, t);
     }
     // Computed anew, not kept in registers across the loop.
-    let far = sight(lengths, t);
-    for at in (far.whole - far.keys..far.end).step_by(t.block_n) {
+    let own = part(lengths, t);
+    let far = sight(own, n_q, n_k, t);
+    for at in (far.whole - own.keys..far.end).step_by(t.block_n) {
         state = attend::<T>(state, memory, far, scoring, at, true, t);
     }
 
-    let Part { first_row, head, number, .. } = part(splits, t);
+    let Part { first_row, head, number, .. } = part(lengths, t);
     let out_stride = strides(out_stride, t);
     let sum = state.sum.reduce_sum(1);
     let inverse = select(sum == 0.0, 0.0, 1.0 / sum);

@@ -12,27 +12,28 @@ use quadpair::prelude::*;
 pub(super) struct Part {
     pub(super) first_row: Tile,
     pub(super) head: Tile,
-    /// Batch entry, and which part of its keys.
     pub(super) entry: Tile,
-    pub(super) split: Tile,
-    /// Both as one number.
+    /// Its own keys: the first one, and how many.
+    pub(super) first_key: Tile,
+    pub(super) keys: Tile,
+    /// The batch entry and which part of its keys, as one number.
     pub(super) number: Tile,
 }
 
 /// The block's own part.
 #[device]
-pub(super) fn part(splits: Tile, #[comptime] t: FlashTile) -> Part {
+pub(super) fn part([n_k, splits, split_keys]: [Tile; 3], #[comptime] t: FlashTile) -> Part {
     let number = program_id(2);
     let entry = number / splits;
-    Part { first_row: program_id(0) * t.block_m, head: program_id(1), entry, split: number - entry * splits, number }
+    let first_key = (number - entry * splits) * split_keys;
+    let keys = minimum(n_k - first_key, split_keys);
+    Part { first_row: program_id(0) * t.block_m, head: program_id(1), entry, first_key, keys, number }
 }
 
 /// Which keys a block's rows see.
 #[derive(Clone, Copy)]
 pub(super) struct Sight {
-    /// How many keys there are.
-    pub(super) keys: Tile,
-    /// How many all rows see, in whole tiles behind which there is another.
+    /// How many keys all rows see, in whole tiles behind which there is another.
     pub(super) whole: Tile,
     /// Where each row's sight ends, counted from the last key's end.
     pub(super) seen: Tile,
@@ -42,19 +43,17 @@ pub(super) struct Sight {
 
 /// The sight of the block's rows.
 #[device]
-pub(super) fn sight([n_q, n_k, splits, split_keys]: [Tile; 4], #[comptime] t: FlashTile) -> Sight {
-    let Part { first_row, split, .. } = part(splits, t);
-    let first_key = split * split_keys;
-    let keys = minimum(n_k - first_key, split_keys);
+pub(super) fn sight(part: Part, n_q: Tile, n_k: Tile, #[comptime] t: FlashTile) -> Sight {
+    let Part { first_row, first_key, keys, .. } = part;
     let row = arange(t.scores().slice(1));
     if t.causal {
         // Behind its own place, counted from the end, a row sees nothing.
         let first = first_row + (n_k - n_q + 1) - first_key - keys;
         let whole = maximum(keys + minimum(first, 0) - t.block_n, 0) / t.block_n * t.block_n;
-        Sight { keys, whole, seen: minimum(first + row, 0), end: minimum(first + (t.block_m - 1), 0) }
+        Sight { whole, seen: minimum(first + row, 0), end: minimum(first + (t.block_m - 1), 0) }
     } else {
         let whole = maximum(keys - t.block_n, 0) / t.block_n * t.block_n;
-        Sight { keys, whole, seen: row * 0, end: scalar::<i32>(0) }
+        Sight { whole, seen: row * 0, end: scalar::<i32>(0) }
     }
 }
 

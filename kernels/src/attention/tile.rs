@@ -162,11 +162,11 @@ impl FlashTile {
         }
     }
 
-    /// A tile for aligned rows without a bias, as `volta.yml` and the plain profiles have them.
-    const fn shipped(
+    /// A tile for aligned rows, without bias or mask, in the usual chunks.
+    pub(super) const fn plain(
         unit: Unit,
         quadpairs: Quadpairs,
-        [block_m, block_n]: [usize; 2],
+        (block_m, block_n): (usize, usize),
         warps: usize,
         head_dim: usize,
     ) -> FlashTile {
@@ -193,16 +193,16 @@ impl FlashTile {
 instances! {
     /// Head dim 64 on the matrix unit.
     #[target(sm_70)]
-    pub FLASH_64 = FlashAttention::<f16, f32, f16> { t: FlashTile::shipped(Unit::M8N8K4, Quadpairs::TwoByTwo, [128, 64], 4, 64) };
+    pub FLASH_64 = FlashAttention::<f16, f32, f16> { t: FlashTile::plain(Unit::M8N8K4, Quadpairs::TwoByTwo, (128, 64), 4, 64) };
     /// Head dim 96, in three chunks, on the matrix unit.
     #[target(sm_70)]
-    pub FLASH_96 = FlashAttention::<f16, f32, f16> { t: FlashTile::shipped(Unit::M8N8K4, Quadpairs::TwoByTwo, [128, 64], 4, 96) };
+    pub FLASH_96 = FlashAttention::<f16, f32, f16> { t: FlashTile::plain(Unit::M8N8K4, Quadpairs::TwoByTwo, (128, 64), 4, 96) };
     /// Head dim 128 on the matrix unit.
     #[target(sm_70)]
-    pub FLASH_128 = FlashAttention::<f16, f32, f16> { t: FlashTile::shipped(Unit::M8N8K4, Quadpairs::TwoByTwo, [128, 32], 4, 128) };
+    pub FLASH_128 = FlashAttention::<f16, f32, f16> { t: FlashTile::plain(Unit::M8N8K4, Quadpairs::TwoByTwo, (128, 32), 4, 128) };
     /// Head dim 256, in four chunks, on the matrix unit.
     #[target(sm_70)]
-    pub FLASH_256 = FlashAttention::<f16, f32, f16> { t: FlashTile::shipped(Unit::M8N8K4, Quadpairs::OneByFour, [128, 64], 8, 256) };
+    pub FLASH_256 = FlashAttention::<f16, f32, f16> { t: FlashTile::plain(Unit::M8N8K4, Quadpairs::OneByFour, (128, 64), 8, 256) };
     /// Head dim 64 by fused multiply-adds.
-    pub FLASH_64_FMA = FlashAttention::<f32, f32, f32> { t: FlashTile::shipped(Unit::Fma, Quadpairs::TwoByTwo, [64, 32], 8, 64) };
+    pub FLASH_64_FMA = FlashAttention::<f32, f32, f32> { t: FlashTile::plain(Unit::Fma, Quadpairs::TwoByTwo, (64, 32), 8, 64) };
 }

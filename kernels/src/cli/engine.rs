@@ -180,7 +180,7 @@ fn timed(cuda: &Cuda, mut launch: impl FnMut() -> Result<(), CliError>) -> Resul
 }
 
 /// A copy of host memory on the GPU; an empty one gets an element, since no GPU memory is of no size.
-fn upload<T: Real>(cuda: &Cuda, host: &[T]) -> Result<CudaSlice<T>, CliError> {
+pub fn upload<T: Real>(cuda: &Cuda, host: &[T]) -> Result<CudaSlice<T>, CliError> {
     let one = [T::default()];
     Ok(cuda.stream().clone_htod(if host.is_empty() { &one[..] } else { host }).map_err(copying)?)
 }
@@ -194,7 +194,7 @@ pub fn download<T: Real>(cuda: &Cuda, device: &CudaSlice<T>, host: &mut [T]) -> 
 }
 
 /// A copy that failed.
-pub fn copying(error: DriverError) -> CudaError {
+fn copying(error: DriverError) -> CudaError {
     CudaError::Driver { action: "copy memory", result: error.0 }
 }
 

@@ -59,19 +59,19 @@ pub enum KernelName {
     Matmul,
     /// Attention
     FlashAttention,
-    /// Attention with a bias, head dim 64
+    /// Attention, head dim 64
     #[value(name = "FLASH_64")]
     Flash64,
-    /// Attention with a bias, head dim 96
+    /// Attention, head dim 96
     #[value(name = "FLASH_96")]
     Flash96,
-    /// Attention with a bias, head dim 128
+    /// Attention, head dim 128
     #[value(name = "FLASH_128")]
     Flash128,
-    /// Attention with a bias, head dim 256
+    /// Attention, head dim 256
     #[value(name = "FLASH_256")]
     Flash256,
-    /// Attention with a bias, head dim 64, on FMA
+    /// Attention, head dim 64, on FMA
     #[value(name = "FLASH_64_FMA")]
     Flash64Fma,
 }

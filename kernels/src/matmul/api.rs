@@ -2,18 +2,19 @@
 
 use super::config::{Choice, choose};
 use super::fused::{Arguments, Epilogue};
-use super::matrix::{Matrix, WIDEST};
+use super::matrix::Matrix;
 use super::tile::Order;
 use super::{MatmulConfig, MatmulError, MatmulTile, plain};
 use crate::memory::Memory;
 use crate::number::Real;
+use crate::programs::Programs;
+use crate::tile::WIDEST;
 use crate::unit::Unit;
 use quadpair::ir::Function;
 use quadpair::{Kernel, KernelError, Program, Report, Target, compile, record};
 use quadpair_profiles::{MatmulTile as Tile, Profile};
-use std::collections::HashMap;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// What is computed besides the product: `alpha A B + beta C + bias`, with a bias of type `D`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,7 +61,7 @@ impl Default for Variant {
 pub struct Matmul<T, U = f32, E = plain::Fused> {
     choice: Choice,
     target: Target,
-    programs: Mutex<HashMap<Variant, Arc<Program>>>,
+    programs: Programs<Variant>,
     types: PhantomData<fn(T, U) -> E>,
 }
 
@@ -71,7 +72,7 @@ impl<T: Real, U: Real, E: Epilogue> Matmul<T, U, E> {
     /// A unit that the chip lacks or that doesn't take `T`; a tile that no kernel has or that the chip can't hold.
     pub fn new(profile: &Profile, config: MatmulConfig) -> Result<Self, MatmulError> {
         let choice = choose(profile, T::DTYPE, &config)?;
-        let matmul = Self { choice, target: Target::from(profile), programs: Mutex::default(), types: PhantomData };
+        let matmul = Self { choice, target: Target::from(profile), programs: Programs::new(), types: PhantomData };
         matmul.program(&Variant::default())?;
         Ok(matmul)
     }
@@ -92,13 +93,7 @@ impl<T: Real, U: Real, E: Epilogue> Matmul<T, U, E> {
     /// # Errors
     /// The chip can't run it.
     pub fn program(&self, variant: &Variant) -> Result<Arc<Program>, MatmulError> {
-        let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(program) = programs.get(variant) {
-            return Ok(Arc::clone(program));
-        }
-        let program = Arc::new(compile(&self.name(variant), &self.kernel(variant), self.target)?);
-        programs.insert(*variant, Arc::clone(&program));
-        Ok(program)
+        Ok(self.programs.get(variant, || compile(&self.name(variant), &self.kernel(variant), self.target))?)
     }
 
     /// The kernel's tile IR.

@@ -34,7 +34,7 @@ use quadpair::{Backend, Element, Kernel};
 
 /// A kernel with an epilogue of its own; [`matmul_with`](crate::matmul_with) makes them.
 pub trait Epilogue: 'static {
-    /// What programs have in their names for it; empty for none.
+    /// What programs have in their names for it; that of `plain` is left out.
     const NAME: &'static str;
     /// The kernel, for operands and results of these types.
     type Kernel<T: Element, U: Element>: Kernel;

@@ -12,8 +12,9 @@
 //! products          step 0   step 1   ...  last step          step 0
 //! ```
 //!
-//! The first tile is the one that may be narrower than the others, so that only its loads look at k. Rows beyond the
-//! matrix are loaded as its last one: they only make rows of C that are never stored.
+//! The first tile is the one that may be narrower than the others, so that only its loads look at k. Where k runs
+//! along lines, lines beyond the matrix are loaded as its last one, else as 0: they only make elements of C that are never
+//! stored.
 
 use super::tile::MatmulTile;
 use crate::tile::{product, row_aligned};

@@ -2,10 +2,7 @@
 
 use super::MatmulError;
 use super::tile::Order;
-use crate::tile::VECTOR;
-
-/// Bytes of the widest access that a thread makes; matrices whose rows all start at a multiple of it are loaded that wide.
-pub(super) const WIDEST: usize = 16;
+use crate::tile::{VECTOR, keeps_alignment};
 
 /// A matrix, or a batch of matrices of one size, in a buffer of type `D`.
 ///
@@ -141,10 +138,8 @@ impl<D> Matrix<D> {
     /// loads at once; if the buffer starts there.
     pub(super) fn lines_aligned(&self, element_bytes: usize) -> bool {
         let [lines, length] = self.lines();
-        let aligned =
-            |elements: usize| (elements * element_bytes).is_multiple_of(WIDEST) && elements.is_multiple_of(VECTOR);
-        (lines <= 1 || aligned(self.stride))
-            && (self.batch <= 1 || aligned(self.batch_stride))
+        (lines <= 1 || keeps_alignment(self.stride, element_bytes))
+            && (self.batch <= 1 || keeps_alignment(self.batch_stride, element_bytes))
             && length.is_multiple_of(VECTOR)
     }
 }

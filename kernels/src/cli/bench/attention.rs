@@ -184,8 +184,7 @@ impl Turns {
             }
             made.push(Set { q, k, v, out: unwritten(gpu, q_length)?, lse: unwritten(gpu, shape.rows())? });
         }
-        // No GPU memory is of no size.
-        let workspace = unwritten(gpu, attention.workspace(&gpu.cuda, &problem)?.max(1))?;
+        let workspace = unwritten(gpu, attention.workspace(&gpu.cuda, &problem)?)?;
         Ok(Self { problem, shape, sets: made, workspace, host })
     }
 

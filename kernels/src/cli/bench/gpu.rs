@@ -1,6 +1,6 @@
 //! The GPU that is measured, and inputs that take turns on it.
 
-use super::super::engine::{Gpu, copying, download};
+use super::super::engine::{Gpu, download, upload};
 use super::super::error::CliError;
 use super::super::options::{Device, Machine};
 use super::random::normal;
@@ -29,13 +29,13 @@ pub fn sets(gpu: &Gpu, bytes_of_a_set: usize) -> u64 {
 /// Tensor number `tensor` of a set: on the host and on the GPU.
 pub fn random(gpu: &Gpu, set: u64, tensor: u64, length: usize) -> Result<(Vec<f16>, CudaSlice<f16>), CliError> {
     let host = normal(8 * set + tensor, length);
-    let device = gpu.cuda.stream().clone_htod(&host).map_err(copying)?;
+    let device = upload(&gpu.cuda, &host)?;
     Ok((host, device))
 }
 
 /// Memory for an output, full of NaNs: what isn't written shows.
 pub fn unwritten<T: Real>(gpu: &Gpu, length: usize) -> Result<CudaSlice<T>, CliError> {
-    Ok(gpu.cuda.stream().clone_htod(&vec![T::from_f64(f64::NAN); length]).map_err(copying)?)
+    upload(&gpu.cuda, &vec![T::from_f64(f64::NAN); length])
 }
 
 /// An output as it is now.

@@ -63,7 +63,7 @@ fn is_promising(unit: Unit, tile: &FlashTile) -> bool {
     matches!(tile.warps, 4 | 8) && is_wide && enough
 }
 
-/// Sums of a thread, of the matrix unit; of others twice as many count as much.
+/// Sums of a thread; of FMA each counts twice.
 fn sums(unit: Unit, tile: &MatmulTile) -> usize {
     let own = tile.block_m * tile.block_n / (32 * tile.warps);
     if unit == Unit::Fma { 2 * own } else { own }

@@ -110,6 +110,5 @@ impl Verdict {
 }
 
 fn inspected(model: &Model, tools: &Tools, ptx: &str) -> Result<Report, CliError> {
-    let options = Options { branches: true, ..Options::default() };
-    Ok(model.inspect(tools, &Launch::of(ptx)?, &options)?)
+    Ok(model.inspect(tools, &Launch::of(ptx)?, &Options::default())?)
 }

@@ -23,7 +23,8 @@ use candidate::{Candidate, Problem};
 use clap::ValueEnum;
 use judge::{Judge, Verdict};
 use outcome::{Outcome, Tried};
-use quadpair_kernels::attention::{Attention, AttentionConfig};
+use quadpair::DType;
+use quadpair_kernels::attention::{AttentionConfig, AttentionError};
 use quadpair_kernels::unit::Unit;
 use quadpair_model::Model;
 use quadpair_profiles::{Profile, Section};
@@ -86,13 +87,12 @@ impl Tune {
     /// Judges, prints, writes.
     pub fn run(&self) -> Result<(), CliError> {
         let (profile, judge) = self.judge()?;
-        let unit = Attention::<half::f16, f32>::new(&profile, self.any_attention())?.unit();
+        // Whether the profile has a tile yet doesn't matter: one is sought.
+        let unit = self.chip.unit.0.choose(&profile, DType::F16, true).map_err(AttentionError::from)?;
+        let problems = self.problems()?;
         let file = self.output.as_deref().map(PendingFile::create).transpose()?;
-        let searches: Vec<(Problem, Vec<Candidate>)> = self
-            .problems()
-            .into_iter()
-            .map(|problem| (problem, candidate::candidates(&profile, unit, problem)))
-            .collect();
+        let searches: Vec<(Problem, Vec<Candidate>)> =
+            problems.into_iter().map(|problem| (problem, candidate::candidates(&profile, unit, problem))).collect();
         let bar = progress::bar("judging tiles", searches.iter().map(|(_, candidates)| candidates.len()).sum());
         let judged = |(problem, candidates): (Problem, Vec<Candidate>)| {
             let tried = judge.all(&profile, unit, &candidates, &bar)?;
@@ -107,18 +107,15 @@ impl Tune {
         if self.json { print_json(&record) } else { print(&outcome::text(&record)) }
     }
 
-    fn problems(&self) -> Vec<Problem> {
+    /// What is tuned: a head dim that can't be shows before anything is judged.
+    fn problems(&self) -> Result<Vec<Problem>, AttentionError> {
         let (attention, matmul) = (self.kernel != Kernels::Matmul, self.kernel != Kernels::Attention);
         let mut dims = self.head_dim.clone();
         dims.sort_unstable();
         dims.dedup();
+        dims.iter().try_for_each(|&head_dim| AttentionConfig::new(head_dim).check_head_dim())?;
         let attention = dims.into_iter().filter(|_| attention).map(|head_dim| Problem::Attention { head_dim });
-        attention.chain(matmul.then_some(Problem::Matmul)).collect()
-    }
-
-    /// Attention at the first head dim: whether there is such a unit, and such a head dim, shows before anything is judged.
-    fn any_attention(&self) -> AttentionConfig {
-        AttentionConfig { unit: self.chip.unit.0, ..AttentionConfig::new(*self.head_dim.first().unwrap_or(&64)) }
+        Ok(attention.chain(matmul.then_some(Problem::Matmul)).collect())
     }
 
     /// The profile, and what judges its tiles.
