@@ -14,6 +14,10 @@ use std::fmt;
 pub enum Unit {
     /// The matrix unit's `mma.m8n8k4`: f16 operands, f32 accumulators.
     M8N8K4,
+    /// The matrix unit's `mma.m16n8k8`: f16 operands, f32 accumulators.
+    M16N8K8,
+    /// The matrix unit's `mma.m16n8k16`: f16 or bf16 operands, f32 accumulators.
+    M16N8K16,
     /// Fused multiply-add, one product a thread at a time: every chip, every operand type.
     Fma,
 }
@@ -60,6 +64,8 @@ impl Unit {
     pub const fn name(self) -> &'static str {
         match self {
             Unit::M8N8K4 => "m8n8k4",
+            Unit::M16N8K8 => "m16n8k8",
+            Unit::M16N8K16 => "m16n8k16",
             Unit::Fma => "fma",
         }
     }
@@ -69,7 +75,7 @@ impl Unit {
         if self == Unit::Fma {
             return Ok(());
         }
-        match chip::m8n8k4_operands(profile) {
+        match chip::operands(profile, self) {
             None => Err(UnitError::Missing { unit: self, profile: profile.name.clone() }),
             Some(takes) if takes != dtype => {
                 let (takes, dtype) = (takes.name(), dtype.name());

@@ -31,8 +31,8 @@ fn volta() -> Profile {
 fn check_attention(unit: Unit, tile: FlashTile) {
     let mut profile = volta();
     match unit {
-        Unit::M8N8K4 => profile.matrix_unit.as_mut().unwrap().flash = vec![tile],
         Unit::Fma => profile.fma.flash = vec![tile],
+        _ => profile.matrix_unit.as_mut().unwrap().flash = vec![tile],
     }
     // More than one tile of keys, and a part of another.
     let (head_dim, n_q, n_k) = (tile.head_dim_le, tile.block_m / 2 + 1, 2 * tile.block_n + 5);
@@ -62,8 +62,8 @@ fn attention_in_every_arrangement_and_chunk() {
 fn check_matmul(unit: Unit, tile: MatmulTile) {
     let mut profile = volta();
     match unit {
-        Unit::M8N8K4 => profile.matrix_unit.as_mut().unwrap().matmul = tile,
         Unit::Fma => profile.fma.matmul = tile,
+        _ => profile.matrix_unit.as_mut().unwrap().matmul = tile,
     }
     let (m, n, k) = (tile.block_m + 8, tile.block_n / 2 + 8, 2 * tile.block_k + 8);
     let (a, b) = (numbers(1, m * k), numbers(2, k * n));

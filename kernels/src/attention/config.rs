@@ -79,7 +79,7 @@ const WIDTHS: [usize; 4] = [16, 32, 64, 128];
 pub fn tiles(profile: &Profile, unit: Unit, dtype: DType, head_dim: usize) -> Vec<Tile> {
     let arrangements: &[Option<Quadpairs>] = match unit {
         Unit::M8N8K4 => &[Some(Quadpairs::TwoByTwo), Some(Quadpairs::OneByFour), Some(Quadpairs::FourByOne)],
-        Unit::Fma => &[None],
+        _ => &[None],
     };
     let mut all = Vec::new();
     for (block_m, block_n, warps) in product(&ROWS, &KEYS, &WARPS) {
@@ -109,8 +109,8 @@ const fn rows(tile: &Tile) -> usize {
 /// Query rows that a warp has in a size's first tile.
 const fn rows_per_warp(unit: Unit) -> usize {
     match unit {
-        Unit::M8N8K4 => 32,
         Unit::Fma => 8,
+        _ => 32,
     }
 }
 
@@ -126,7 +126,8 @@ const fn product_of_a_warp(unit: Unit, quadpairs: Option<Quadpairs>) -> Option<[
         (Unit::M8N8K4, Some(Quadpairs::TwoByTwo)) => Some([16, 16]),
         (Unit::M8N8K4, Some(Quadpairs::OneByFour)) => Some([8, 32]),
         (Unit::Fma, None) => Some([8, 16]),
-        (Unit::M8N8K4, None) | (Unit::Fma, Some(_)) => None,
+        (Unit::M16N8K8 | Unit::M16N8K16, None) => Some([16, 16]),
+        (Unit::M8N8K4, None) | (_, Some(_)) => None,
     }
 }
 
@@ -258,8 +259,8 @@ mod tests {
             let last = |i: &usize| all[i + 1..].iter().all(|tile| kinds(tile) != kinds(&all[*i]));
             for tile in (0..all.len()).filter(|i| first(i) || last(i)).map(|i| all[i]) {
                 match unit {
-                    Unit::M8N8K4 => volta.matrix_unit.as_mut().unwrap().flash = vec![tile],
                     Unit::Fma => volta.fma.flash = vec![tile],
+                    _ => volta.matrix_unit.as_mut().unwrap().flash = vec![tile],
                 }
                 let config = AttentionConfig { unit: UnitChoice::Only(unit), ..AttentionConfig::new(head_dim) };
                 let attention = Attention::<f16, f32>::new(&volta, config).unwrap();

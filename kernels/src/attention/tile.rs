@@ -58,27 +58,35 @@ impl FlashTile {
     /// Keys of a part of P: as many as P has in a thread's own registers, while it is still scores.
     pub(super) const fn part(&self) -> usize {
         match self.unit {
-            Unit::M8N8K4 => self.value_step,
             Unit::Fma if self.block_n < 32 => self.block_n,
             Unit::Fma => 32,
+            _ => self.value_step,
         }
     }
 
     /// The matrix unit with all warps along the rows.
     pub(super) const fn mma(&self) -> Mma {
-        Mma::m8n8k4(self.quadpairs, [self.warps, 1]).interleaved()
+        let warps = [self.warps, 1];
+        match self.unit {
+            Unit::M16N8K8 => Mma::m16n8k8(warps),
+            Unit::M16N8K16 => Mma::m16n8k16(warps),
+            _ => Mma::m8n8k4(self.quadpairs, warps).interleaved(),
+        }
     }
 
     /// The same for P V: each thread loads eight neighbours of V at once, and each quadpair begins with its own P.
     pub(super) const fn value_mma(&self) -> Mma {
-        self.mma().wide().staggered()
+        match self.unit {
+            Unit::M8N8K4 => self.mma().wide().staggered(),
+            _ => self.mma(),
+        }
     }
 
     pub(super) const fn scores(&self) -> Layout {
         let shape = [self.block_m, self.block_n];
         match self.unit {
-            Unit::M8N8K4 => self.mma().accumulator(shape),
             Unit::Fma => blocked(shape, [2, 4], [4, 8], [self.warps, 1], [1, 0]),
+            _ => self.mma().accumulator(shape),
         }
     }
 
@@ -86,40 +94,41 @@ impl FlashTile {
     pub(super) const fn output(&self) -> Layout {
         let shape = [self.block_m, self.width];
         match self.unit {
-            Unit::M8N8K4 => self.value_mma().accumulator(shape),
             Unit::Fma => blocked(shape, [2, 4], [4, 8], [self.warps, 1], [1, 0]),
+            _ => self.value_mma().accumulator(shape),
         }
     }
 
     /// Columns of Q as the left operand.
     pub(super) const fn queries(&self, k: usize) -> Layout {
         match self.unit {
-            Unit::M8N8K4 => self.mma().a([self.block_m, k]),
             Unit::Fma => self.scores().operand_a(k),
+            _ => self.mma().a([self.block_m, k]),
         }
     }
 
     /// Columns of K as the right operand, K^T: k runs along K's rows.
     pub(super) const fn keys(&self, k: usize) -> Layout {
         match self.unit {
-            Unit::M8N8K4 => self.mma().b([k, self.block_n]),
             Unit::Fma => self.scores().operand_b(k),
+            _ => self.mma().b([k, self.block_n]),
         }
     }
 
     /// P as the left operand.
     pub(super) const fn probabilities(&self) -> Layout {
         match self.unit {
-            Unit::M8N8K4 => self.value_mma().a([self.block_m, self.part()]),
             Unit::Fma => self.output().operand_a(self.part()),
+            _ => self.value_mma().a([self.block_m, self.part()]),
         }
     }
 
     /// A step of V as the right operand: n runs along V's rows.
     pub(super) const fn values(&self) -> Layout {
         match self.unit {
-            Unit::M8N8K4 => self.value_mma().b_row([self.value_step, self.width]),
             Unit::Fma => self.output().operand_b(self.value_step),
+            Unit::M8N8K4 => self.value_mma().b_row([self.value_step, self.width]),
+            _ => self.value_mma().b([self.value_step, self.width]),
         }
     }
 
@@ -151,6 +160,8 @@ impl FlashTile {
     pub const fn pace_of(unit: Unit, quadpairs: Quadpairs, head_dim: usize) -> (usize, usize, bool) {
         match (unit, quadpairs) {
             (Unit::Fma, _) => (2, 2, true),
+            (Unit::M16N8K8, _) => (8, 8, true),
+            (Unit::M16N8K16, _) => (16, 16, true),
             (_, Quadpairs::OneByFour) => (8, 32, true),
             (_, Quadpairs::FourByOne) => (8, 8, true),
             (_, Quadpairs::TwoByTwo) => match head_dim {

@@ -32,8 +32,8 @@ const WARPS: [usize; 4] = [4, 8, 16, 2];
 /// Rows or columns, and depths, of tiles.
 const fn extents(unit: Unit) -> ([usize; 3], [usize; 2]) {
     match unit {
-        Unit::M8N8K4 => ([64, 128, 256], [32, 64]),
         Unit::Fma => ([32, 64, 128], [16, 32]),
+        _ => ([64, 128, 256], [32, 64]),
     }
 }
 
@@ -62,7 +62,7 @@ const fn exists(unit: Unit, tile: &Tile) -> bool {
     let [along_m, along_n] = super::MatmulTile::warp_grid(tile.warps);
     let [m, n] = match unit {
         Unit::M8N8K4 => [32, 32],
-        Unit::Fma => [16, 16],
+        _ => [16, 16],
     };
     let whole = tile.block_m.is_multiple_of(m * along_m) && tile.block_n.is_multiple_of(n * along_n);
     whole && tile.block_m <= 2 * tile.block_n && tile.block_n <= 2 * tile.block_m

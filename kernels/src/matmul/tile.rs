@@ -41,13 +41,18 @@ impl MatmulTile {
     }
 
     const fn mma(&self) -> Mma {
-        Mma::m8n8k4(Quadpairs::TwoByTwo, MatmulTile::warp_grid(self.warps))
+        let warps = MatmulTile::warp_grid(self.warps);
+        match self.unit {
+            Unit::M16N8K8 => Mma::m16n8k8(warps),
+            Unit::M16N8K16 => Mma::m16n8k16(warps),
+            _ => Mma::m8n8k4(Quadpairs::TwoByTwo, warps),
+        }
     }
 
     pub(super) const fn accumulator(&self) -> Layout {
         let shape = [self.block_m, self.block_n];
         match self.unit {
-            Unit::M8N8K4 => self.mma().accumulator(shape),
+            Unit::M8N8K4 | Unit::M16N8K8 | Unit::M16N8K16 => self.mma().accumulator(shape),
             Unit::Fma => blocked(shape, [4, 4], [4, 8], MatmulTile::warp_grid(self.warps), [1, 0]),
         }
     }
@@ -60,6 +65,8 @@ impl MatmulTile {
             (Unit::M8N8K4, 0, Order::Columns) => self.mma().a_col(a),
             (Unit::M8N8K4, _, Order::Rows) => self.mma().b_row(b),
             (Unit::M8N8K4, _, Order::Columns) => self.mma().b(b),
+            (Unit::M16N8K8 | Unit::M16N8K16, 0, _) => self.mma().a(a),
+            (Unit::M16N8K8 | Unit::M16N8K16, _, _) => self.mma().b(b),
             (Unit::Fma, 0, _) => self.accumulator().operand_a(k),
             (Unit::Fma, _, _) => self.accumulator().operand_b(k),
         }

@@ -57,8 +57,8 @@ fn is_promising(unit: Unit, tile: &FlashTile) -> bool {
     let (scores, output) = (tile.block_n * rows / 32, tile.head_dim_le * rows / 32);
     let is_wide = tile.chunk >= 32.min(tile.head_dim_le);
     let enough = match unit {
-        Unit::M8N8K4 => tile.block_m >= 64 && scores >= 32 && scores + output >= 80,
         Unit::Fma => scores >= 16 && tile.block_n >= 32,
+        _ => tile.block_m >= 64 && scores >= 32 && scores + output >= 80,
     };
     matches!(tile.warps, 4 | 8) && is_wide && enough
 }
@@ -74,8 +74,8 @@ impl Candidate {
     pub fn alone(&self, profile: &Profile, unit: Unit) -> Profile {
         let mut alone = profile.clone();
         let (flash, product) = match (unit, &mut alone.matrix_unit) {
-            (Unit::M8N8K4, Some(own)) => (&mut own.flash, &mut own.matmul),
-            _ => (&mut alone.fma.flash, &mut alone.fma.matmul),
+            (Unit::Fma, _) | (_, None) => (&mut alone.fma.flash, &mut alone.fma.matmul),
+            (_, Some(own)) => (&mut own.flash, &mut own.matmul),
         };
         match *self {
             Candidate::Attention(tile) => *flash = vec![tile],
