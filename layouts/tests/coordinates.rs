@@ -308,7 +308,7 @@ proptest! {
     #[test]
     fn products_that_are_accepted_are_right(
         which in 0_usize..3,
-        quadpairs in prop::sample::select(vec![Quadpairs::FourByOne, Quadpairs::TwoByTwo, Quadpairs::OneByFour]),
+        quadpairs in prop::sample::select(Quadpairs::ALL.to_vec()),
         (m, n, k) in (2_u32..6, 2_u32..6, 2_u32..5).prop_map(|(m, n, k)| (1_usize << m, 1_usize << n, 1_usize << k)),
         forms in (prop::bool::ANY, prop::bool::ANY),
         changes in prop::collection::vec((0_usize..24, 0_usize..24), 0..3),

@@ -8,7 +8,6 @@ use std::collections::HashMap;
 
 use quadpair_layouts::{Bound, Layout, Mma, MmaPlan, Quadpairs, convert, typing};
 
-const ARRANGEMENTS: [Quadpairs; 3] = [Quadpairs::FourByOne, Quadpairs::TwoByTwo, Quadpairs::OneByFour];
 const WARPS: [[usize; 2]; 6] = [[1, 1], [4, 1], [2, 2], [1, 4], [8, 1], [4, 8]];
 /// Rows, columns and depth; some smaller than one arrangement of the unit.
 const TILES: [[usize; 3]; 8] =
@@ -86,7 +85,7 @@ fn every_accumulator_gets_each_k_once() {
 
 fn cases() -> impl Iterator<Item = (Quadpairs, [usize; 2], [usize; 3])> {
     let tiles = |(quadpairs, warps)| TILES.map(|tile| (quadpairs, warps, tile));
-    ARRANGEMENTS.into_iter().flat_map(|quadpairs| WARPS.map(|warps| (quadpairs, warps))).flat_map(tiles)
+    Quadpairs::ALL.into_iter().flat_map(|quadpairs| WARPS.map(|warps| (quadpairs, warps))).flat_map(tiles)
 }
 
 fn all_get_each_k_once(played: &Played<'_>, k: usize) {

@@ -46,7 +46,7 @@ pub enum ProfileError {
         file: String,
         /// The line of the field, where it is found.
         line: Option<usize>,
-        /// The field's path, such as `matrix_unit.flash[0].block_m`.
+        /// The field's path, such as `matrix_units[0].flash[0].block_m`.
         field: String,
         /// The value.
         value: String,
@@ -55,13 +55,13 @@ pub enum ProfileError {
     },
     /// The text's tiles don't stand where other ones could take their place.
     #[error(
-        "{file}: the tiles of {section} can't be replaced: the section has to stand as the shipped profiles have it, `flash:` \
+        "{file}: the tiles of {section} can't be replaced: the section has to be there as shipped profiles have it, `flash:` \
          with a line an entry, then `matmul:`"
     )]
     Layout {
         /// The file.
         file: String,
-        /// The section.
-        section: &'static str,
+        /// Whose tiles: `fma`, or a matrix unit.
+        section: String,
     },
 }

@@ -6,9 +6,10 @@ mod profile;
 mod rewrite;
 mod select;
 pub mod throughput;
+mod units;
 mod validate;
 
 pub use error::ProfileError;
-pub use profile::{Dtype, FlashTile, Limits, MatmulTile, MatrixUnit, Profile, Ptx, Tiles, arrangement_name};
-pub use rewrite::{Section, Tuned};
+pub use profile::{Dtype, FlashTile, Limits, MatmulTile, MatrixUnit, Profile, Ptx, Tiles};
+pub use rewrite::Tuned;
 pub use throughput::Throughput;

@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// The line, from 1, of a field such as `matrix_unit.flash[0].block_m`; `None` if the text lacks it.
+/// The line, from 1, of a field such as `fma.flash[0].block_m`; `None` if the text lacks it.
 pub(crate) fn line_of(text: &str, field: &str) -> Option<usize> {
     let path: Vec<&str> = field.split(['.', '[']).map(|step| step.trim_end_matches(']')).collect();
     let stopped = Walk(&path).deserialize(serde_yaml::Deserializer::from_str(text)).err()?;

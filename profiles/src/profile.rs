@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use quadpair_layouts::mma::Quadpairs;
+use quadpair_layouts::mma::{FMA, Quadpairs};
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use crate::throughput::Throughput;
@@ -19,14 +20,44 @@ pub struct Profile {
     pub limits: Limits,
     /// What PTX is made for.
     pub ptx: Ptx,
-    /// The matrix unit, where there is one that kernels use.
+    /// The matrix units that kernels use, the best first.
     #[serde(default)]
-    pub matrix_unit: Option<MatrixUnit>,
+    pub matrix_units: Vec<MatrixUnit>,
     /// Tiles of the plain kernels.
     pub fma: Tiles,
     /// What its units cost, where that is known.
     #[serde(default)]
     pub throughput: Option<Throughput>,
+}
+
+impl Profile {
+    /// The matrix unit of this name, if the profile declares it.
+    pub fn matrix_unit(&self, shape: &str) -> Option<&MatrixUnit> {
+        self.matrix_units.iter().find(|unit| unit.shape == shape)
+    }
+
+    /// Attention tiles and the tile of products of a unit by name: a declared matrix unit's, or those of `fma`.
+    pub fn tiles(&self, unit: &str) -> Option<(&[FlashTile], &MatmulTile)> {
+        if unit == FMA.name {
+            return Some((&self.fma.flash, &self.fma.matmul));
+        }
+        self.matrix_unit(unit).map(|own| (&own.flash[..], &own.matmul))
+    }
+
+    /// The same, to be changed.
+    pub fn tiles_mut(&mut self, unit: &str) -> Option<(&mut Vec<FlashTile>, &mut MatmulTile)> {
+        if unit == FMA.name {
+            return Some((&mut self.fma.flash, &mut self.fma.matmul));
+        }
+        let own = self.matrix_units.iter_mut().find(|own| own.shape == unit)?;
+        Some((&mut own.flash, &mut own.matmul))
+    }
+
+    /// The attention tile of a unit for a head dim and so many query rows, if one reaches them.
+    pub fn flash_tile(&self, unit: &str, head_dim: usize, rows: usize) -> Option<FlashTile> {
+        let (tiles, _) = self.tiles(unit)?;
+        tiles.iter().find(|tile| tile.reaches(head_dim, rows)).copied()
+    }
 }
 
 /// What a chip has of each resource.
@@ -86,42 +117,24 @@ fn number(text: &str) -> Option<u32> {
 pub struct MatrixUnit {
     /// The unit's name, one that the layout algebra defines.
     pub shape: String,
-    /// The type of its operands.
-    pub operand_dtype: Dtype,
+    /// The types of operands that kernels give it.
+    pub operand_dtypes: Vec<Dtype>,
     /// The type that it sums in.
     pub accumulator_dtype: Dtype,
-    /// Attention tiles by rising head dim.
+    /// Attention tiles by rising head dim, and of one head dim by rising number of rows.
     pub flash: Vec<FlashTile>,
     /// The tile of matrix products.
     pub matmul: MatmulTile,
-}
-
-impl MatrixUnit {
-    /// The attention tile for a head dim, if one reaches it.
-    pub fn flash_tile(&self, head_dim: usize) -> Option<FlashTile> {
-        reaching(&self.flash, head_dim)
-    }
 }
 
 /// Tiles of kernels on one unit.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tiles {
-    /// Attention tiles by rising head dim.
+    /// Attention tiles by rising head dim, and of one head dim by rising number of rows.
     pub flash: Vec<FlashTile>,
     /// The tile of matrix products.
     pub matmul: MatmulTile,
-}
-
-impl Tiles {
-    /// The attention tile for a head dim, if one reaches it.
-    pub fn flash_tile(&self, head_dim: usize) -> Option<FlashTile> {
-        reaching(&self.flash, head_dim)
-    }
-}
-
-fn reaching(tiles: &[FlashTile], head_dim: usize) -> Option<FlashTile> {
-    tiles.iter().find(|tile| head_dim <= tile.head_dim_le).copied()
 }
 
 /// An attention tile: its size, and how a block goes about it.
@@ -130,6 +143,9 @@ fn reaching(tiles: &[FlashTile], head_dim: usize) -> Option<FlashTile> {
 pub struct FlashTile {
     /// The largest head dim that it is for.
     pub head_dim_le: usize,
+    /// The most query rows that it is for, queries of a key head times the query heads that share it; none is any.
+    #[serde(default)]
+    pub rows_le: Option<usize>,
     /// Query rows.
     pub block_m: usize,
     /// Keys.
@@ -141,6 +157,24 @@ pub struct FlashTile {
     pub quadpairs: Option<Quadpairs>,
     /// Columns of K and V that go through shared memory at once.
     pub chunk: usize,
+    /// Chunks of K and V that shared memory has room for.
+    #[serde(default = "two")]
+    pub slots: usize,
+}
+
+impl FlashTile {
+    /// The most chunks of a head.
+    pub const CHUNKS: usize = 4;
+
+    /// Whether it is for this head dim and so many query rows.
+    pub fn reaches(&self, head_dim: usize, rows: usize) -> bool {
+        head_dim <= self.head_dim_le && self.rows_le.is_none_or(|most| rows <= most)
+    }
+
+    /// What lists are sorted by: head dim, then rows.
+    pub(crate) fn order(&self) -> (usize, usize) {
+        (self.head_dim_le, self.rows_le.unwrap_or(usize::MAX))
+    }
 }
 
 /// A matrix product's tile.
@@ -155,50 +189,55 @@ pub struct MatmulTile {
     pub block_k: usize,
     /// Warps of a block, which share out rows and columns.
     pub warps: usize,
+    /// Tiles of A and of B that shared memory has room for.
+    #[serde(default = "two")]
+    pub stages: usize,
 }
 
-/// How a profile writes an arrangement of quadpairs: 8 x 8 products along the rows and along the columns.
-#[derive(Deserialize)]
-#[serde(remote = "Quadpairs")]
-enum Arrangement {
-    #[serde(rename = "4x1")]
-    FourByOne,
-    #[serde(rename = "2x2")]
-    TwoByTwo,
-    #[serde(rename = "1x4")]
-    OneByFour,
+/// The slots or stages where a tile doesn't say: one is read while the other is filled.
+const TWO: usize = 2;
+
+fn two() -> usize {
+    TWO
 }
 
+/// The arrangement of this name: 8 x 8 products along the rows and along the columns.
 fn arrangement<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Quadpairs>, D::Error> {
-    Arrangement::deserialize(deserializer).map(Some)
-}
-
-/// The name of an arrangement, as profiles write it.
-pub const fn arrangement_name(quadpairs: Quadpairs) -> &'static str {
-    match quadpairs {
-        Quadpairs::FourByOne => "4x1",
-        Quadpairs::TwoByTwo => "2x2",
-        Quadpairs::OneByFour => "1x4",
-    }
+    let name = String::deserialize(deserializer)?;
+    let known = Quadpairs::ALL.map(Quadpairs::name).join(", ");
+    let unknown = || D::Error::custom(format!("there is no arrangement {name}; there are {known}"));
+    Quadpairs::named(&name).map(Some).ok_or_else(unknown)
 }
 
 /// An entry of a list of tiles, as a profile has it.
 impl fmt::Display for FlashTile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { head_dim_le, block_m, block_n, warps, quadpairs, chunk } = self;
-        write!(f, "{{head_dim_le: {head_dim_le}, block_m: {block_m}, block_n: {block_n}, warps: {warps}, ")?;
-        if let Some(quadpairs) = quadpairs {
-            write!(f, "quadpairs: {}, ", arrangement_name(*quadpairs))?;
+        let Self { head_dim_le, rows_le, block_m, block_n, warps, quadpairs, chunk, slots } = self;
+        write!(f, "{{head_dim_le: {head_dim_le}, ")?;
+        if let Some(rows_le) = rows_le {
+            write!(f, "rows_le: {rows_le}, ")?;
         }
-        write!(f, "chunk: {chunk}}}")
+        write!(f, "block_m: {block_m}, block_n: {block_n}, warps: {warps}, ")?;
+        if let Some(quadpairs) = quadpairs {
+            write!(f, "quadpairs: {}, ", quadpairs.name())?;
+        }
+        write!(f, "chunk: {chunk}")?;
+        if *slots != TWO {
+            write!(f, ", slots: {slots}")?;
+        }
+        f.write_str("}")
     }
 }
 
 /// The tile of products, as a profile has it.
 impl fmt::Display for MatmulTile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { block_m, block_n, block_k, warps } = self;
-        write!(f, "{{block_m: {block_m}, block_n: {block_n}, block_k: {block_k}, warps: {warps}}}")
+        let Self { block_m, block_n, block_k, warps, stages } = self;
+        write!(f, "{{block_m: {block_m}, block_n: {block_n}, block_k: {block_k}, warps: {warps}")?;
+        if *stages != TWO {
+            write!(f, ", stages: {stages}")?;
+        }
+        f.write_str("}")
     }
 }
 

@@ -1,7 +1,7 @@
 //! Other tiles in the text of a profile.
 //!
 //! A profile is written by hand but for its tiles, so that a text with other tiles keeps every other line, comments and all.
-//! Of the section below, the lines from `flash:` to the one before `matmul:` make room for the new list, and the line of
+//! Of a unit's section, such as the one below, the lines from `flash:` to the one before `matmul:` make room for the new list, and the line of
 //! `matmul:` for the new tile; a note goes above each, as a comment.
 //!
 //! ```text
@@ -17,19 +17,10 @@
 
 use crate::{FlashTile, MatmulTile, Profile, ProfileError};
 
-/// Whose tiles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Section {
-    /// The matrix unit's.
-    MatrixUnit,
-    /// The plain kernels'.
-    Fma,
-}
-
 /// New tiles, each with a note; what is empty or absent stays as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tuned {
-    /// Attention tiles. One takes the place of the entry of its head dim; entries of other head dims stay.
+    /// Attention tiles. One takes the place of the entry of its head dim and rows; others stay.
     pub flash: Vec<(FlashTile, String)>,
     /// What is said of the list of attention tiles.
     pub flash_note: String,
@@ -37,35 +28,18 @@ pub struct Tuned {
     pub matmul: Option<(MatmulTile, String)>,
 }
 
-impl Section {
-    /// The name of the field.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Section::MatrixUnit => "matrix_unit",
-            Section::Fma => "fma",
-        }
-    }
-
-    fn tiles(self, profile: &mut Profile) -> Option<(&mut Vec<FlashTile>, &mut MatmulTile)> {
-        match self {
-            Section::MatrixUnit => profile.matrix_unit.as_mut().map(|unit| (&mut unit.flash, &mut unit.matmul)),
-            Section::Fma => Some((&mut profile.fma.flash, &mut profile.fma.matmul)),
-        }
-    }
-}
-
 impl Profile {
-    /// The text of a profile with other tiles in a section; every line of the rest stays.
+    /// The text of a profile with other tiles of a unit, `fma` or a matrix unit that it declares; every line of the rest stays.
     ///
     /// # Errors
-    /// The text is no profile; its section isn't laid out as described in the crate's documentation, a line an entry; or the
-    /// new tiles are none that a profile can have.
-    pub fn with_tiles(file: &str, text: &str, section: Section, tuned: &Tuned) -> Result<String, ProfileError> {
+    /// The text is no profile; it doesn't declare the unit, or the unit's section isn't laid out as described in the crate's
+    /// documentation, a line an entry; or the new tiles are none that a profile can have.
+    pub fn with_tiles(file: &str, text: &str, unit: &str, tuned: &Tuned) -> Result<String, ProfileError> {
         let mut expected = Profile::parse(file, text)?;
-        let failed = || ProfileError::Layout { file: file.to_owned(), section: section.name() };
-        let (flash, matmul) = section.tiles(&mut expected).ok_or_else(failed)?;
+        let failed = || ProfileError::Layout { file: file.to_owned(), section: unit.to_owned() };
+        let (flash, matmul) = expected.tiles_mut(unit).ok_or_else(failed)?;
         let lines: Vec<&str> = text.lines().collect();
-        let places = Places::find(&lines, section.name()).ok_or_else(failed)?;
+        let places = Places::find(&lines, unit).ok_or_else(failed)?;
         let entries = merged(flash, places.entries(&lines), tuned);
         *flash = entries.iter().map(|(tile, _)| *tile).collect();
         if let Some((tile, _)) = &tuned.matmul {
@@ -77,17 +51,17 @@ impl Profile {
     }
 }
 
-/// Entries by rising head dim, each with its line: those that were there, and the new ones in their place.
+/// Entries in their order, each with its line: those that were there, and the new ones in their place.
 fn merged(old: &[FlashTile], lines: Vec<&str>, tuned: &Tuned) -> Vec<(FlashTile, String)> {
     let line = |i: usize, tile: &FlashTile| {
         let kept = lines.get(i).filter(|_| lines.len() == old.len());
         kept.map_or_else(|| format!("- {tile}"), |line| line.trim().to_owned())
     };
-    let is_new = |tile: &FlashTile| tuned.flash.iter().any(|(new, _)| new.head_dim_le == tile.head_dim_le);
+    let is_new = |tile: &FlashTile| tuned.flash.iter().any(|(new, _)| new.order() == tile.order());
     let kept = old.iter().enumerate().filter(|(_, tile)| !is_new(tile)).map(|(i, tile)| (*tile, line(i, tile)));
     let new = tuned.flash.iter().map(|(tile, note)| (*tile, format!("- {tile}{}", comment(note))));
     let mut entries: Vec<_> = kept.chain(new).collect();
-    entries.sort_by_key(|(tile, _)| tile.head_dim_le);
+    entries.sort_by_key(|(tile, _)| tile.order());
     entries
 }
 
@@ -101,19 +75,26 @@ struct Places {
     flash: std::ops::Range<usize>,
     /// `matmul:` and the comments right above it.
     matmul: std::ops::Range<usize>,
+    /// The spaces before both.
+    indent: usize,
 }
 
 impl Places {
-    /// Finds a section whose `matmul:` comes behind its `flash:`.
-    fn find(lines: &[&str], section: &str) -> Option<Self> {
+    /// Finds a unit's section, whose `matmul:` comes behind its `flash:`: below `fma:`, or below the unit's name.
+    fn find(lines: &[&str], unit: &str) -> Option<Self> {
         let after = |from: usize, name: &str| (from..lines.len()).find(|&i| begins(lines[i].trim_start(), name));
-        let start = (0..lines.len()).find(|&i| begins(lines[i], section))?;
+        let named = |line: &str| line.trim_start().strip_prefix("- shape:").is_some_and(|name| word(name) == unit);
+        let start = lines.iter().position(|line| begins(line, unit) || named(line))?;
         let flash = after(start + 1, "flash")?;
         let matmul = after(flash + 1, "matmul")?;
         let above = (flash..matmul).rev().take_while(|&i| lines[i].trim_start().starts_with('#')).count();
-        let inside = |line: &&str| line.starts_with([' ', '#']) || line.is_empty();
+        let inside = |line: &&str| {
+            let text = line.trim_start();
+            text.is_empty() || text.starts_with('#') || spaces(line) > spaces(lines[start])
+        };
         let whole = lines[start + 1..=matmul].iter().all(inside);
-        whole.then_some(Self { flash: flash..matmul - above, matmul: matmul - above..matmul + 1 })
+        let indent = spaces(lines[flash]);
+        whole.then_some(Self { flash: flash..matmul - above, matmul: matmul - above..matmul + 1, indent })
     }
 
     /// The lines of the list's entries.
@@ -122,19 +103,20 @@ impl Places {
     }
 
     fn replaced(&self, lines: &[&str], entries: &[(FlashTile, String)], tuned: &Tuned) -> String {
+        let (outer, inner) = (" ".repeat(self.indent), " ".repeat(self.indent + 2));
         let mut new: Vec<String> = lines[..self.flash.start].iter().map(|line| (*line).to_owned()).collect();
         if tuned.flash.is_empty() {
             new.extend(lines[self.flash.clone()].iter().map(|line| (*line).to_owned()));
         } else {
-            new.push("  flash:".to_owned());
-            new.extend(comments(&tuned.flash_note, "    "));
-            new.extend(entries.iter().map(|(_, line)| format!("    {line}")));
+            new.push(format!("{outer}flash:"));
+            new.extend(comments(&tuned.flash_note, &inner));
+            new.extend(entries.iter().map(|(_, line)| format!("{inner}{line}")));
         }
         match &tuned.matmul {
             None => new.extend(lines[self.matmul.clone()].iter().map(|line| (*line).to_owned())),
             Some((tile, note)) => {
-                new.extend(comments(note, "  "));
-                new.push(format!("  matmul: {tile}"));
+                new.extend(comments(note, &outer));
+                new.push(format!("{outer}matmul: {tile}"));
             }
         }
         new.extend(lines[self.matmul.end..].iter().map(|line| (*line).to_owned()));
@@ -145,6 +127,15 @@ impl Places {
 /// Whether a line holds the field of a name.
 fn begins(line: &str, name: &str) -> bool {
     line.strip_prefix(name).is_some_and(|rest| rest.starts_with(':'))
+}
+
+/// A field's value, without what comes behind it.
+fn word(value: &str) -> &str {
+    value.split_whitespace().next().unwrap_or_default().trim_matches(['"', '\''])
+}
+
+fn spaces(line: &str) -> usize {
+    line.len() - line.trim_start().len()
 }
 
 fn comments(note: &str, indent: &str) -> Vec<String> {
@@ -158,19 +149,22 @@ mod tests {
     const EXAMPLE: &str = include_str!("../tests/example.yml");
 
     fn tile(head_dim_le: usize, block_m: usize) -> FlashTile {
-        FlashTile { head_dim_le, block_m, block_n: 32, warps: 4, quadpairs: None, chunk: 64 }
+        FlashTile { head_dim_le, rows_le: None, block_m, block_n: 32, warps: 4, quadpairs: None, chunk: 64, slots: 2 }
     }
 
     fn tuned() -> Tuned {
         Tuned {
             flash: vec![(tile(128, 64), "by a test".into()), (tile(96, 32), String::new())],
             flash_note: "Found\nwith care.".into(),
-            matmul: Some((MatmulTile { block_m: 32, block_n: 64, block_k: 32, warps: 2 }, "Guessed.".into())),
+            matmul: Some((
+                MatmulTile { block_m: 32, block_n: 64, block_k: 32, warps: 2, stages: 2 },
+                "Guessed.".into(),
+            )),
         }
     }
 
     fn fma(text: &str, tuned: &Tuned) -> Result<String, String> {
-        Profile::with_tiles("mine.yml", text, Section::Fma, tuned).map_err(|error| error.to_string())
+        Profile::with_tiles("mine.yml", text, "fma", tuned).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -196,14 +190,32 @@ mod tests {
     }
 
     #[test]
-    fn every_shipped_profile_can_be_rewritten() {
+    fn a_tile_for_few_rows_stands_before_the_one_for_any() {
+        let few = FlashTile { rows_le: Some(16), slots: 4, ..tile(128, 32) };
+        let text = fma(EXAMPLE, &Tuned { flash: vec![(few, String::new())], ..Tuned::default() }).expect("it fits in");
+        let expected = "
+    - {head_dim_le: 128, rows_le: 16, block_m: 32, block_n: 32, warps: 4, chunk: 64, slots: 4}
+    - {head_dim_le: 128, block_m: 32, block_n: 32, warps: 4, chunk: 64}
+";
+        assert!(text.contains(expected), "{text}");
+    }
+
+    #[test]
+    fn every_unit_of_every_shipped_profile_can_be_rewritten() {
         for name in Profile::names() {
             let text = Profile::text(name).expect("it is shipped");
             let profile = Profile::parse(name, &text).expect("it is a profile");
-            let flash = profile.fma.flash.iter().map(|tile| (*tile, String::new())).collect();
-            let same = Tuned { flash, matmul: Some((profile.fma.matmul, String::new())), ..Tuned::default() };
-            let read = fma(&text, &same).map(|text| Profile::parse(name, &text).expect("it was read"));
-            assert_eq!(read, Ok(profile), "{name}");
+            for unit in profile.matrix_units.iter().map(|unit| &unit.shape[..]).chain(["fma"]) {
+                let (flash, matmul) = profile.tiles(unit).expect("it is declared");
+                let flash = flash.iter().map(|tile| (*tile, String::new())).collect();
+                let same = Tuned { flash, matmul: Some((*matmul, String::new())), ..Tuned::default() };
+                let new = Profile::with_tiles(name, &text, unit, &same).expect("it can be rewritten");
+                assert_eq!(Profile::parse(name, &new).expect("it was read"), profile, "{name} {unit}");
+                let other = Tuned { matmul: Some((tuned().matmul.expect("it has one").0, String::new())), ..same };
+                let new = Profile::with_tiles(name, &text, unit, &other).expect("it can be rewritten");
+                let new = Profile::parse(name, &new).expect("it was read");
+                assert_eq!(new.tiles(unit).map(|tiles| tiles.1), other.matmul.as_ref().map(|(tile, _)| tile));
+            }
         }
     }
 
@@ -215,8 +227,7 @@ mod tests {
         let mut wrong = tuned();
         wrong.flash[0].0.warps = 3;
         assert!(fma(EXAMPLE, &wrong).is_err_and(|error| error.contains("warps is 3")));
-        let none = Profile::text("hopper").expect("it is shipped");
-        let error = Profile::with_tiles("hopper", &none, Section::MatrixUnit, &tuned()).expect_err("it has none");
-        assert!(error.to_string().contains("matrix_unit"), "{error}");
+        let error = Profile::with_tiles("mine.yml", EXAMPLE, "m16n8k16", &tuned()).expect_err("it has none");
+        assert!(error.to_string().contains("the tiles of m16n8k16 can't be replaced"), "{error}");
     }
 }

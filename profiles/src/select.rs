@@ -131,24 +131,38 @@ mod tests {
     }
 
     #[test]
-    fn only_volta_has_a_unit_yet() {
-        let with: Vec<String> = Profile::shipped().filter(|p| p.matrix_unit.is_some()).map(|p| p.name).collect();
-        assert_eq!(with, ["volta"]);
+    fn every_profile_declares_the_unit_of_its_chips() {
+        let units = |name| Profile::by_name(name).unwrap().matrix_units.into_iter().map(|unit| unit.shape);
+        let first: Vec<String> = Profile::names().filter_map(|name| units(name).next()).collect();
+        assert_eq!(first, ["m8n8k4", "m16n8k8", "m16n8k16", "m16n8k16", "m16n8k16", "m16n8k16"]);
         let volta = Profile::by_name("volta").unwrap();
-        let unit = volta.matrix_unit.unwrap();
-        assert_eq!((unit.shape.as_str(), unit.operand_dtype), ("m8n8k4", Dtype::Float16));
-        assert_eq!(unit.accumulator_dtype, Dtype::Float32);
-        assert!(unit.flash_tile(96).is_some() && unit.flash_tile(257).is_none());
+        let unit = volta.matrix_unit("m8n8k4").unwrap();
+        assert_eq!((&unit.operand_dtypes[..], unit.accumulator_dtype), (&[Dtype::Float16][..], Dtype::Float32));
         assert_eq!((volta.ptx.sm(), volta.ptx.version()), (70, (6, 4)));
     }
 
     #[test]
     fn the_first_tile_that_reaches_the_head_dim_is_taken() {
-        let fma = Profile::parse("example.yml", include_str!("../tests/example.yml")).unwrap().fma;
-        let reached = |head_dim| fma.flash_tile(head_dim).map(|tile| tile.head_dim_le);
+        let example = Profile::parse("example.yml", include_str!("../tests/example.yml")).unwrap();
+        let reached = |head_dim| example.flash_tile("fma", head_dim, 1000).map(|tile| tile.head_dim_le);
         let tiles = [0, 1, 64, 65, 128, 129, 256, 257].map(reached);
         let [low, middle, high] = [Some(64), Some(128), Some(256)];
         assert_eq!(tiles, [low, low, low, middle, middle, high, high, None]);
+        assert_eq!(example.flash_tile("m8n8k4", 64, 1000).map(|tile| tile.head_dim_le), high);
+        assert_eq!(example.flash_tile("m16n8k16", 64, 1000), None);
+    }
+
+    #[test]
+    fn the_first_tile_that_reaches_the_rows_is_taken() {
+        let own = "- {head_dim_le: 128, ";
+        let text = include_str!("../tests/example.yml");
+        let few = format!("{own}rows_le: 16, block_m: 16, block_n: 32, warps: 2, chunk: 64, slots: 3}}\n    {own}");
+        let fma = Profile::parse("mine.yml", &text.replacen(own, &few, 1)).unwrap();
+        let slots = |head_dim, rows| fma.flash_tile("fma", head_dim, rows).map(|tile| (tile.head_dim_le, tile.slots));
+        assert_eq!(
+            [slots(65, 16), slots(128, 1), slots(128, 17), slots(64, 1)],
+            [(128, 3), (128, 3), (128, 2), (64, 2)].map(Some)
+        );
     }
 
     #[test]
@@ -211,7 +225,12 @@ mod tests {
             ("shared_per_block: 98304", "shared_per_block: -1", "limits.shared_per_block", "expected u32 at line 9"),
             ("limits:", "limit:", "mine.yml", "unknown field `limit`, expected one of `name`"),
             ("  isa: \"6.4\"\n", "", "ptx", "missing field `isa` at line 12"),
-            ("float16", "half", "matrix_unit.operand_dtype", "unknown variant `half`, expected one of `float16`"),
+            (
+                "float16",
+                "half",
+                "matrix_units[0].operand_dtypes[0]",
+                "unknown variant `half`, expected one of `float16`",
+            ),
             ("name: volta", "name: volta\nname: twice", "mine.yml", "duplicate field `name`"),
         ] {
             assert!(example.contains(from), "{from}");

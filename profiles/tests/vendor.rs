@@ -66,11 +66,13 @@ fn the_ptx_version_knows_the_target_and_the_oldest_chip_runs_it() {
 }
 
 #[test]
-fn every_profile_has_plain_tiles_for_head_dims_up_to_256() {
+fn every_unit_has_tiles_for_head_dims_up_to_256_and_any_number_of_rows() {
     for profile in Profile::shipped() {
-        for head_dim in 1..=256 {
-            let tile = profile.fma.flash_tile(head_dim);
-            assert!(tile.is_some_and(|tile| tile.head_dim_le >= head_dim), "{} {head_dim}", profile.name);
+        for unit in profile.matrix_units.iter().map(|unit| &unit.shape[..]).chain(["fma"]) {
+            for head_dim in 1..=256 {
+                let tile = profile.flash_tile(unit, head_dim, usize::MAX);
+                assert!(tile.is_some_and(|tile| tile.head_dim_le >= head_dim), "{} {unit} {head_dim}", profile.name);
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::call::{Call, lend};
 use super::combine::Combining;
-use super::config::{Choice, choose, tiles};
+use super::config::{Choice, choose, for_few_rows, tiles};
 use super::reference::host_operand;
 use super::split::Split;
 use super::{AttentionConfig, AttentionError, FlashAttention, FlashAttentionArgs, FlashTile, Problem, Scaling};
@@ -99,7 +99,9 @@ impl Default for Variant {
 #[derive(Debug)]
 pub struct Attention<T, U> {
     choice: Choice,
-    /// Tiles with fewer rows, one of each size, for calls with few.
+    /// The profile's tiles for calls with few rows.
+    few: Vec<Tile>,
+    /// Tiles with fewer rows, one of each size, for other calls with few.
     smaller: Vec<Tile>,
     config: AttentionConfig,
     target: Target,
@@ -122,9 +124,10 @@ impl<T: Real, U: Real> Attention<T, U> {
         let mut smaller = tiles(profile, choice.unit, T::DTYPE, head_dim);
         smaller.retain(is_smaller);
         smaller.dedup_by_key(|tile| (tile.block_m, tile.block_n));
+        let few = for_few_rows(profile, choice.unit, T::DTYPE, head_dim);
         let (target, programs, types) = (Target::from(profile), Programs::new(), PhantomData);
         let combining = Combining::new(head_dim, target);
-        let attention = Self { choice, smaller, config, target, programs, combining, types };
+        let attention = Self { choice, few, smaller, config, target, programs, combining, types };
         attention.program(&Variant::default())?;
         Ok(attention)
     }
@@ -292,7 +295,23 @@ impl<T: Real, U: Real> Attention<T, U> {
     /// The program that a problem gets.
     fn variant(&self, problem: &Problem, aligned: bool) -> Variant {
         let Problem { n_q, bias, causal, .. } = problem.packed();
-        Variant { tile: self.smaller_tile(n_q), bias, causal, aligned, part: false }
+        Variant {
+            tile: self.tile_for_few(problem).or_else(|| self.smaller_tile(n_q)),
+            bias,
+            causal,
+            aligned,
+            part: false,
+        }
+    }
+
+    /// The profile's tile for a problem with few rows of a key head, if it has one.
+    fn tile_for_few(&self, problem: &Problem) -> Option<Tile> {
+        let rows = problem.n_q * (problem.heads / problem.kv_heads.max(1));
+        self.few
+            .iter()
+            .find(|tile| tile.reaches(problem.head_dim, rows))
+            .filter(|_| self.config.tile.is_none())
+            .copied()
     }
 
     /// The tile with the fewest query rows that has room for so many, if there is one with fewer than attention's own.

@@ -7,10 +7,11 @@
 //! ```text
 //! registers      block_n r / 32 scores, columns r / 32 of the output (columns: head dim, up to whole chunks), and a chunk
 //!                of K or V on its way, block_n chunk / (32 warps) elements
-//! shared memory  of the block: Q, block_m columns; two chunks, block_n chunk each; P, where it isn't shuffled
+//! shared memory  of the block: Q, block_m columns; as many chunks as it has slots, block_n chunk each; P, where it isn't
+//!                shuffled
 //! ```
 //!
-//! A matrix unit whose tiles don't reach the head dim is left for FMA.
+//! Of the profile's matrix units the first is taken whose tiles reach the head dim; where there is none, FMA.
 
 use super::{AttentionError, FlashTile};
 use crate::chip;
@@ -73,21 +74,27 @@ const ROWS: [usize; 5] = [16, 32, 64, 128, 256];
 const KEYS: [usize; 4] = [16, 32, 64, 128];
 const WARPS: [usize; 5] = [1, 2, 4, 8, 16];
 const WIDTHS: [usize; 4] = [16, 32, 64, 128];
+/// Chunks that tiles have room for in shared memory, unless a profile says otherwise.
+const SLOTS: usize = 2;
 
 /// The tiles that attention has kernels for on a unit and that the profile's chip can hold, for operands of a type. Those of
 /// one size (query rows, keys) come with the one first that a request for this size gets.
 pub fn tiles(profile: &Profile, unit: Unit, dtype: DType, head_dim: usize) -> Vec<Tile> {
-    let arrangements: &[Option<Quadpairs>] = match unit {
-        Unit::M8N8K4 => &[Some(Quadpairs::TwoByTwo), Some(Quadpairs::OneByFour), Some(Quadpairs::FourByOne)],
-        _ => &[None],
+    let arrangements = match unit {
+        Unit::M8N8K4 => Quadpairs::ALL.map(Some).to_vec(),
+        _ => vec![None],
     };
     let mut all = Vec::new();
     for (block_m, block_n, warps) in product(&ROWS, &KEYS, &WARPS) {
-        for &quadpairs in arrangements {
-            all.extend(WIDTHS.map(|chunk| Tile { head_dim_le: head_dim, block_m, block_n, warps, quadpairs, chunk }));
+        for &quadpairs in &arrangements {
+            let (head_dim_le, rows_le, slots) = (head_dim, None, SLOTS);
+            let tile = |chunk| Tile { head_dim_le, rows_le, block_m, block_n, warps, quadpairs, chunk, slots };
+            all.extend(WIDTHS.map(tile));
         }
     }
-    all.retain(|tile| exists(unit, tile) && has_registers(dtype, tile) && holds(&profile.limits, unit, dtype, tile));
+    all.retain(|tile| {
+        exists(unit, tile) && has_registers(unit, dtype, tile) && holds(&profile.limits, unit, dtype, tile)
+    });
     // By size, and in a size the usual rows a warp and the usual chunk before others.
     all.sort_by_key(|tile| {
         let others = (rows(tile).abs_diff(rows_per_warp(unit)), tile.chunk != FlashTile::width_of(head_dim));
@@ -143,21 +150,21 @@ fn exists(unit: Unit, tile: &Tile) -> bool {
         && tile.block_n.is_multiple_of(column)
         && tile.block_n.is_multiple_of(value_step)
         && tile.chunk.is_multiple_of(column)
-        && columns(tile) / tile.chunk <= 4
+        && columns(tile) / tile.chunk <= Tile::CHUNKS
         && !needless
 }
 
 /// Whether a thread's 255 registers are likely to do: for the sums, for the operands of a product, of which the next ones are
 /// loaded while the unit has the last, and for what comes from global memory. Not all of it is alive at once, so that a sum
 /// just above 255 can do.
-fn has_registers(dtype: DType, tile: &Tile) -> bool {
+fn has_registers(unit: Unit, dtype: DType, tile: &Tile) -> bool {
     let (scores, output) = (tile.block_n * rows(tile) / 32, columns(tile) * rows(tile) / 32);
-    // How many quadpairs have the same of the left operand and of the right one.
-    let [left, right] = match tile.quadpairs {
-        Some(Quadpairs::FourByOne) => [1, 4],
-        Some(Quadpairs::TwoByTwo) => [2, 2],
-        Some(Quadpairs::OneByFour) => [4, 1],
-        None => [1, 1],
+    // How many quadpairs have the same of the left operand and of the right one; the deepest unit takes twice as much of both.
+    let [left, right] = match (unit, tile.quadpairs) {
+        (_, Some(Quadpairs::FourByOne)) => [1, 4],
+        (_, Some(Quadpairs::TwoByTwo)) | (Unit::M16N8K16, None) => [2, 2],
+        (_, Some(Quadpairs::OneByFour)) => [4, 1],
+        (_, None) => [1, 1],
     };
     let of_q_and_k = (left * rows(tile) + right * tile.block_n) / 4;
     let of_v = tile.chunk / 2;
@@ -174,14 +181,14 @@ fn holds(limits: &Limits, unit: Unit, dtype: DType, tile: &Tile) -> bool {
 /// Elements of the operands' type in a block's shared memory.
 fn shared_elements(unit: Unit, tile: &Tile) -> usize {
     let exchanged = if unit == Unit::Fma { tile.block_m * tile.block_n } else { 0 };
-    tile.block_m * columns(tile) + 2 * tile.block_n * tile.chunk + exchanged
+    tile.block_m * columns(tile) + tile.slots * tile.block_n * tile.chunk + exchanged
 }
 
 /// Chooses unit and tile for operands of a type.
 pub(crate) fn choose(profile: &Profile, dtype: DType, config: &AttentionConfig) -> Result<Choice, AttentionError> {
     config.check_head_dim()?;
     let head_dim = config.head_dim;
-    let fits = chip::flash_tile(profile, Unit::M8N8K4, head_dim).is_some();
+    let fits = |unit| chip::flash_tile(profile, unit, head_dim).is_some();
     let unit = config.unit.choose(profile, dtype, fits)?;
     let own = chip::flash_tile(profile, unit, head_dim).map(|tile| adapted(tile, head_dim));
     let Some(size) = config.tile.or(own.map(|tile| (tile.block_m, tile.block_n))) else {
@@ -204,6 +211,12 @@ pub(crate) fn choose(profile: &Profile, dtype: DType, config: &AttentionConfig) 
         AttentionError::Tile { unit, tile: size, head_dim, profile: profile.name.clone(), runs }
     };
     tile.map(|&tile| Choice { unit, tile }).ok_or_else(none)
+}
+
+/// The tiles that the profile has for few rows, of those that the kernel can run.
+pub(crate) fn for_few_rows(profile: &Profile, unit: Unit, dtype: DType, head_dim: usize) -> Vec<Tile> {
+    let own = chip::flash_tiles_for_few(profile, unit, head_dim).into_iter().map(|tile| adapted(tile, head_dim));
+    own.filter(|tile| exists(unit, tile) && holds(&profile.limits, unit, dtype, tile)).collect()
 }
 
 /// A profile's tile for a head dim that it reaches: a chunk isn't wider than that takes.

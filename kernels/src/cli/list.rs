@@ -21,10 +21,12 @@ impl List {
 
 fn profiles() -> String {
     let mut table = Table::of_texts();
-    table.row(["PROFILE", "CHIPS", "TARGET", "MATRIX UNIT"]);
+    table.row(["PROFILE", "CHIPS", "TARGET", "MATRIX UNITS"]);
     for profile in Profile::shipped() {
-        let unit = profile.matrix_unit.as_ref().map_or("-", |unit| &unit.shape);
-        table.row([&profile.name, &profile.compute_capabilities.join(" "), &profile.ptx.target, unit]);
+        let chips = profile.compute_capabilities.join(" ");
+        let units: Vec<&str> = profile.matrix_units.iter().map(|unit| &unit.shape[..]).collect();
+        let units = if units.is_empty() { "-".to_owned() } else { units.join(" ") };
+        table.row([&profile.name, &chips, &profile.ptx.target, &units]);
     }
     table.to_string()
 }
@@ -45,20 +47,25 @@ fn devices() -> String {
     table.to_string()
 }
 
-/// Sizes of tiles are those that f16 operands have on Volta.
+/// Each unit with the first shipped profile that declares it: sizes of tiles are those that f16 operands have there.
+fn units() -> Vec<(Unit, Profile)> {
+    let first = |unit: &Unit| Profile::shipped().find(|profile| Unit::of(profile).contains(unit));
+    Unit::ALL.iter().filter_map(|unit| Some((*unit, first(unit)?))).collect()
+}
+
 fn kernels() -> Result<String, CliError> {
     let mut table = Table::of_texts();
     table.row(["KERNEL", "UNIT", "OPERANDS", "INSTANCES"]);
     table.row(["vector_add", "-", "f32", &format!("{} elements a block", VECTOR_ADD.kernel().block)]);
-    let volta = Profile::by_name("volta")?;
-    for (unit, operands) in [(Unit::M8N8K4, "f16"), (Unit::Fma, "f16, bf16, f32")] {
-        let sizes = matmul::tiles(&volta, unit, DType::F16);
+    for (unit, profile) in units() {
+        let sizes = matmul::tiles(&profile, unit, DType::F16);
         let mut sizes: Vec<_> = sizes.iter().map(|t| format!("{}x{}x{}", t.block_m, t.block_n, t.block_k)).collect();
         sizes.dedup();
-        table.row(["matmul", unit.name(), operands, &sizes.join(" ")]);
+        table.row(["matmul", unit.name(), &unit.operands(&profile).join(", "), &sizes.join(" ")]);
     }
-    for (unit, operands) in [(Unit::M8N8K4, "f16"), (Unit::Fma, "f16, bf16, f32")] {
-        table.row(["flash_attention", unit.name(), operands, &attention_sizes(&volta, unit)]);
+    for (unit, profile) in units() {
+        let operands = unit.operands(&profile).join(", ");
+        table.row(["flash_attention", unit.name(), &operands, &attention_sizes(&profile, unit)]);
     }
     Ok(table.to_string())
 }

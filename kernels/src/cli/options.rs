@@ -22,8 +22,8 @@ pub struct Chip {
     /// The chip to make the kernel for: a name from `quadpair list` or a YAML file [default: the GPU's own, or volta]
     #[arg(long, value_name = "NAME|FILE.yml")]
     pub profile: Option<String>,
-    /// What multiplies: auto takes the matrix unit where the profile declares one for these operands
-    #[arg(long, value_name = "auto|m8n8k4|fma", default_value = "auto")]
+    /// What multiplies: auto takes the first matrix unit that the profile declares for these operands, else fma
+    #[arg(long, value_name = "auto|m8n8k4|m16n8k8|m16n8k16|fma", default_value = "auto")]
     pub unit: UnitName,
 }
 
@@ -80,11 +80,10 @@ impl FromStr for UnitName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let unit = [Unit::M8N8K4, Unit::Fma].into_iter().find(|unit| unit.name() == text);
-        match unit {
+        match Unit::named(text) {
             Some(unit) => Ok(Self(UnitChoice::Only(unit))),
             None if text == "auto" => Ok(Self(UnitChoice::Auto)),
-            None => Err("it's auto, m8n8k4 or fma".into()),
+            None => Err(format!("it's auto or one of {}", Unit::ALL.map(Unit::name).join(", "))),
         }
     }
 }
@@ -159,10 +158,11 @@ mod tests {
 
     #[test]
     fn units_are_read_and_printed_alike() {
-        for text in ["auto", "m8n8k4", "fma"] {
+        for text in Unit::ALL.map(Unit::name).into_iter().chain(["auto"]) {
             assert_eq!(text.parse::<UnitName>().unwrap().to_string(), text);
         }
-        assert!("m16n8k16".parse::<UnitName>().is_err());
+        let error = "m16n8k32".parse::<UnitName>().unwrap_err();
+        assert_eq!(error, "it's auto or one of m8n8k4, m16n8k8, m16n8k16, fma");
     }
 
     #[test]

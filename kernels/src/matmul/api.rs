@@ -161,7 +161,7 @@ impl<T: Real, U: Real, E: Epilogue> Matmul<T, U, E> {
     }
 
     fn kernel(&self, variant: &Variant) -> E::Kernel<T, U> {
-        let Choice { unit, tile: Tile { block_m, block_n, block_k, warps } } = self.choice;
+        let Choice { unit, tile: Tile { block_m, block_n, block_k, warps, .. } } = self.choice;
         let Variant { order, aligned, accumulate, bias } = *variant;
         E::kernel(MatmulTile { unit, block_m, block_n, block_k, warps, order, aligned, accumulate, bias })
     }

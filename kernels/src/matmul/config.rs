@@ -2,7 +2,7 @@
 //!
 //! A profile has one tile; `quadpair tune` finds it. A caller can ask for another size, and gets the first of the [`tiles`] of
 //! that size. A thread holds block_m block_n / (32 warps) sums, and what is on its way through it of the next tile of A and B;
-//! a block holds two tiles of each in shared memory.
+//! a block holds as many tiles of each in shared memory as it has stages.
 
 use super::MatmulError;
 use crate::chip;
@@ -43,8 +43,9 @@ pub fn tiles(profile: &Profile, unit: Unit, dtype: DType) -> Vec<Tile> {
     let (sides, depths) = extents(unit);
     let sides = sides.into_iter().flat_map(|m| sides.map(|n| (m, n)));
     let sizes = sides.flat_map(|(m, n)| depths.map(|k| (m, n, k)));
-    let all =
-        sizes.flat_map(|(block_m, block_n, block_k)| WARPS.map(|warps| Tile { block_m, block_n, block_k, warps }));
+    let all = sizes.flat_map(|(block_m, block_n, block_k)| {
+        WARPS.map(|warps| Tile { block_m, block_n, block_k, warps, stages: 2 })
+    });
     let fits = |tile: &Tile| exists(unit, tile) && has_registers(dtype, tile) && holds(&profile.limits, dtype, tile);
     let mut all: Vec<Tile> = all.filter(fits).collect();
     all.sort_by_key(|tile| (tile.block_m * tile.block_n, tile.block_m, tile.block_k));
@@ -77,13 +78,13 @@ fn has_registers(dtype: DType, tile: &Tile) -> bool {
 
 /// Whether a block of the chip has the threads and the shared memory.
 fn holds(limits: &Limits, dtype: DType, tile: &Tile) -> bool {
-    2 * operands(tile) * dtype.bytes() as usize <= limits.shared_per_block as usize
+    tile.stages * operands(tile) * dtype.bytes() as usize <= limits.shared_per_block as usize
         && 32 * tile.warps <= limits.threads_per_block as usize
 }
 
 /// Chooses unit and tile for operands of a type.
 pub(crate) fn choose(profile: &Profile, dtype: DType, config: &MatmulConfig) -> Result<Choice, MatmulError> {
-    let fits = chip::matmul_tile(profile, Unit::M8N8K4).is_some();
+    let fits = |unit| chip::matmul_tile(profile, unit).is_some();
     let unit = config.unit.choose(profile, dtype, fits)?;
     let own = chip::matmul_tile(profile, unit);
     let size = |tile: &Tile| (tile.block_m, tile.block_n, tile.block_k);

@@ -26,6 +26,34 @@ pub enum Quadpairs {
 }
 
 impl Quadpairs {
+    /// All of them.
+    pub const ALL: [Quadpairs; 3] = [Quadpairs::TwoByTwo, Quadpairs::OneByFour, Quadpairs::FourByOne];
+
+    /// Its name: products along the rows x products along the columns.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Quadpairs::FourByOne => "4x1",
+            Quadpairs::TwoByTwo => "2x2",
+            Quadpairs::OneByFour => "1x4",
+        }
+    }
+
+    /// The one of this name.
+    ///
+    /// ```
+    /// use quadpair_layouts::Quadpairs;
+    /// assert_eq!(Quadpairs::named("1x4"), Some(Quadpairs::OneByFour));
+    /// assert_eq!(Quadpairs::named("2x4"), None);
+    /// ```
+    pub const fn named(name: &str) -> Option<Quadpairs> {
+        match name.as_bytes() {
+            b"4x1" => Some(Quadpairs::FourByOne),
+            b"2x2" => Some(Quadpairs::TwoByTwo),
+            b"1x4" => Some(Quadpairs::OneByFour),
+            _ => None,
+        }
+    }
+
     /// How many quadpair bits move along m and along n.
     const fn bits(self) -> [usize; 2] {
         match self {
@@ -465,6 +493,13 @@ impl<'f> Spread<'f> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn arrangements_are_found_by_their_names() {
+        for quadpairs in Quadpairs::ALL {
+            assert_eq!(Quadpairs::named(quadpairs.name()), Some(quadpairs));
+        }
+    }
 
     #[test]
     fn the_accumulator_of_a_warp_is_four_atoms() {

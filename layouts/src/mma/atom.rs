@@ -59,6 +59,16 @@ impl Atom {
         if bf16 { self.first_sm_bf16 } else { Some(self.first_sm) }
     }
 
+    /// How many products one instruction computes: 4 where each quadpair has its own.
+    pub const fn products(&self) -> usize {
+        let (mut products, mut lane) = (1, 0);
+        while lane < LANE_BITS {
+            products *= if self.c.lane_basis(lane) == 0 { 2 } else { 1 };
+            lane += 1;
+        }
+        products
+    }
+
     /// The (row, column) of an operand that element `i` of a lane's fragment is. Lane bits that choose a product move
     /// nothing.
     pub const fn element(&self, role: Role, i: usize, lane: usize) -> (usize, usize) {
@@ -117,7 +127,7 @@ const fn same_choice(a: &Layout, b: &Layout) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mma::M8N8K4;
+    use crate::mma::{FMA, M8N8K4, M16N8K16};
     use crate::named::linear;
 
     #[test]
@@ -127,6 +137,11 @@ mod tests {
         assert!(Atom { c, ..copy() }.is_sound());
         assert!(!Atom { c: M8N8K4.a[0], ..copy() }.is_sound());
         assert!(!Atom { b: &[OTHER], ..copy() }.is_sound());
+    }
+
+    #[test]
+    fn quadpairs_multiply_on_their_own() {
+        assert_eq!([&M8N8K4, &M16N8K16, &FMA].map(Atom::products), [4, 1, 32]);
     }
 
     fn copy() -> Atom {

@@ -408,7 +408,7 @@ mod tests {
 
     #[test]
     fn operands_of_the_matrix_unit_are_staged_without_conflicts() {
-        for quadpairs in [Quadpairs::FourByOne, Quadpairs::TwoByTwo, Quadpairs::OneByFour] {
+        for quadpairs in Quadpairs::ALL {
             let mma = Mma::m8n8k4(quadpairs, [4, 1]);
             for d in [16, 32, 64, 128] {
                 let rows = blocked([64, d], [1, 8], [8, 4], [4, 1], [1, 0]);

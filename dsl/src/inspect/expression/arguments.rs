@@ -124,12 +124,7 @@ impl<T: Take, const N: usize> Take for [T; N] {
 impl Take for Quadpairs {
     fn take(given: &Given) -> Option<Self> {
         match given {
-            Given::Word(word) => match word.as_str() {
-                "4x1" => Some(Quadpairs::FourByOne),
-                "2x2" => Some(Quadpairs::TwoByTwo),
-                "1x4" => Some(Quadpairs::OneByFour),
-                _ => None,
-            },
+            Given::Word(word) => Quadpairs::named(word),
             _ => None,
         }
     }

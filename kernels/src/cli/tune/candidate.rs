@@ -73,13 +73,11 @@ impl Candidate {
     /// The profile with this tile as the only one of the unit.
     pub fn alone(&self, profile: &Profile, unit: Unit) -> Profile {
         let mut alone = profile.clone();
-        let (flash, product) = match (unit, &mut alone.matrix_unit) {
-            (Unit::Fma, _) | (_, None) => (&mut alone.fma.flash, &mut alone.fma.matmul),
-            (_, Some(own)) => (&mut own.flash, &mut own.matmul),
-        };
-        match *self {
-            Candidate::Attention(tile) => *flash = vec![tile],
-            Candidate::Matmul(tile) => *product = tile,
+        if let Some((flash, product)) = alone.tiles_mut(unit.name()) {
+            match *self {
+                Candidate::Attention(tile) => *flash = vec![tile],
+                Candidate::Matmul(tile) => *product = tile,
+            }
         }
         alone
     }
@@ -130,11 +128,12 @@ mod tests {
     #[test]
     fn what_the_profile_has_was_a_candidate() {
         let volta = volta();
-        for tile in volta.matrix_unit.as_ref().unwrap().flash.iter().copied() {
+        let (flash, matmul) = volta.tiles("m8n8k4").unwrap();
+        for tile in flash.iter().copied() {
             let all = candidates(&volta, Unit::M8N8K4, Problem::Attention { head_dim: tile.head_dim_le });
             assert!(all.contains(&Candidate::Attention(tile)), "{tile}");
         }
-        let own = Candidate::Matmul(volta.matrix_unit.as_ref().unwrap().matmul);
+        let own = Candidate::Matmul(*matmul);
         assert!(candidates(&volta, Unit::M8N8K4, Problem::Matmul).contains(&own));
     }
 

@@ -27,7 +27,7 @@ use quadpair::DType;
 use quadpair_kernels::attention::{AttentionConfig, AttentionError};
 use quadpair_kernels::unit::Unit;
 use quadpair_model::Model;
-use quadpair_profiles::{Profile, Section};
+use quadpair_profiles::Profile;
 use rayon::prelude::*;
 use std::path::PathBuf;
 
@@ -88,7 +88,7 @@ impl Tune {
     pub fn run(&self) -> Result<(), CliError> {
         let (profile, judge) = self.judge()?;
         // Whether the profile has a tile yet doesn't matter: one is sought.
-        let unit = self.chip.unit.0.choose(&profile, DType::F16, true).map_err(AttentionError::from)?;
+        let unit = self.chip.unit.0.choose(&profile, DType::F16, |_| true).map_err(AttentionError::from)?;
         let problems = self.problems()?;
         let file = self.output.as_deref().map(PendingFile::create).transpose()?;
         let searches: Vec<(Problem, Vec<Candidate>)> =
@@ -167,8 +167,8 @@ impl Tune {
         judge: &Judge,
     ) -> Result<String, CliError> {
         let name = self.chip.profile.as_deref().unwrap_or(&profile.name);
-        let section = if unit == Unit::Fma { Section::Fma } else { Section::MatrixUnit };
-        Ok(Profile::with_tiles(name, &Profile::text(name)?, section, &outcome::tuned(outcomes, judge, &command()))?)
+        let tuned = outcome::tuned(outcomes, judge, &command());
+        Ok(Profile::with_tiles(name, &Profile::text(name)?, unit.name(), &tuned)?)
     }
 }
 

@@ -4,8 +4,9 @@ use super::super::error::CliError;
 use super::super::table::Table;
 use super::candidate::{Candidate, Problem};
 use super::judge::{Judge, Verdict};
+use quadpair::layouts::mma::Quadpairs;
 use quadpair_kernels::unit::Unit;
-use quadpair_profiles::{Profile, Tuned, arrangement_name};
+use quadpair_profiles::{Profile, Tuned};
 use serde::Serialize;
 
 /// How many tiles of a problem are shown.
@@ -146,7 +147,7 @@ fn row(tried: &Tried) -> Row {
         Candidate::Attention(tile) => Row {
             tile: format!("{}x{}", tile.block_m, tile.block_n),
             warps: tile.warps,
-            quadpairs: tile.quadpairs.map(arrangement_name),
+            quadpairs: tile.quadpairs.map(Quadpairs::name),
             chunk: Some(tile.chunk),
             verdict,
         },
@@ -206,7 +207,7 @@ mod tests {
     use quadpair_profiles::MatmulTile;
 
     fn tried(block_m: usize, figure: f64, registers: u32, spills: u32) -> Tried {
-        let tile = MatmulTile { block_m, block_n: 64, block_k: 32, warps: 4 };
+        let tile = MatmulTile { block_m, block_n: 64, block_k: 32, warps: 4, stages: 2 };
         let taken = Some(Taken { registers, spills, resident_warps: 8 });
         Tried { candidate: Candidate::Matmul(tile), verdict: Verdict { figure, taken } }
     }
