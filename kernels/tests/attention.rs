@@ -4,6 +4,9 @@
 //! Tensors are random, the same in every run. Output buffers start full of a number that no result has, so that a write
 //! outside the view shows; the workspace is full of NaNs, so that what is read and wasn't written shows.
 
+mod common;
+
+use common::{Random, profile_with};
 use half::{bf16, f16};
 use quadpair::cuda::Cuda;
 use quadpair::sim::Simulator;
@@ -65,21 +68,8 @@ const SMALL: Case = Case {
 /// A step of decoding: a query for each of eight heads that share two.
 const DECODE: Case = Case { batch: 2, heads: 8, n_q: 1, n_k: 300, parts: 3, ..SMALL };
 
-/// Marsaglia's xorshift generator.
-struct Random(u64);
-
-impl Random {
-    fn number(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    }
-
-    fn numbers<T: Real>(&mut self, length: usize) -> Vec<T> {
-        (0..length).map(|_| T::from_f64(2.0 * self.number())).collect()
-    }
-}
+/// The matrix unit that takes bf16 too.
+const DEEP: UnitChoice = UnitChoice::Only(Unit::M16N8K16);
 
 /// A shape laid out with a gap after every row.
 fn layout(shape: [usize; 4], gap: usize) -> ([usize; 4], usize) {
@@ -115,12 +105,15 @@ impl Case {
 /// Runs a case twice and checks both results.
 #[track_caller]
 fn check<T: Real, U: Real>(case: Case, config: AttentionConfig, lowest: f64) {
-    let volta = Profile::by_name("volta").unwrap();
+    let profile = profile_with(match config.unit {
+        UnitChoice::Only(unit) => unit,
+        UnitChoice::Auto => Unit::M8N8K4,
+    });
     let mut random = Random(0x2545_f491_4f6c_dd1d);
     let Case { batch, heads, kv_heads, n_q, n_k, head_dim, gap, .. } = case;
     let (q_shape, k_shape) = ([batch, heads, n_q, head_dim], [batch, kv_heads, n_k, head_dim]);
     let ((q_strides, q_length), (k_strides, k_length)) = (layout(q_shape, gap), layout(k_shape, gap));
-    let (q, k, v) = (random.numbers::<T>(q_length), random.numbers::<T>(k_length), random.numbers::<T>(k_length));
+    let [q, k, v] = [q_length, k_length, k_length].map(|length| random.numbers::<T>(2.0, length));
     let row_stride = n_k + 3;
     let bias: Vec<U> = case.bias_data(&mut random, row_stride, lowest);
     let bias_shape = case.bias_shape();
@@ -134,9 +127,9 @@ fn check<T: Real, U: Real>(case: Case, config: AttentionConfig, lowest: f64) {
         causal: case.causal,
     };
     let config = AttentionConfig { parts: Some(case.parts), ..config };
-    let attention = Attention::<T, U>::new(&volta, config).unwrap();
+    let attention = Attention::<T, U>::new(&profile, config).unwrap();
     let expected = reference(&inputs, || ()).unwrap();
-    let simulator = Simulator::new(&volta);
+    let simulator = Simulator::new(&profile);
     let on_simulator = || {
         let (mut out, mut lse) = outputs::<T>(&case, q_length);
         let written = Outputs { out: View::strided(&mut out[..], q_shape, q_strides), lse: &mut lse[..] };
@@ -149,7 +142,7 @@ fn check<T: Real, U: Real>(case: Case, config: AttentionConfig, lowest: f64) {
         numbers(&out, &lse)
     };
     check_result::<T>(&case, "simulator", &expected, on_simulator);
-    let Some(gpu) = gpu() else { return };
+    let Some(gpu) = gpu(&profile) else { return };
     let on_gpu = || {
         let (mut out, mut lse) = outputs::<T>(&case, q_length);
         let stream = gpu.stream();
@@ -183,10 +176,12 @@ fn check<T: Real, U: Real>(case: Case, config: AttentionConfig, lowest: f64) {
     check_result::<T>(&case, "gpu", &expected, on_gpu);
 }
 
-/// The GPU, where there is one: it runs the same sm_70 PTX.
-fn gpu() -> Option<&'static Cuda> {
-    static GPU: OnceLock<Option<Cuda>> = OnceLock::new();
-    GPU.get_or_init(|| Cuda::open(0, &Profile::by_name("volta").unwrap()).ok()).as_ref()
+/// The GPU, where there is one that runs the profile's PTX.
+fn gpu(profile: &Profile) -> Option<&'static Cuda> {
+    static GPUS: OnceLock<Vec<(String, Cuda)>> = OnceLock::new();
+    let open = |profile: Profile| Some((profile.name.clone(), Cuda::open(0, &profile).ok()?));
+    let gpus = GPUS.get_or_init(|| Profile::shipped().filter_map(open).collect());
+    gpus.iter().find(|(name, _)| *name == profile.name).map(|(_, gpu)| gpu)
 }
 
 /// Output buffers that show what is not written.
@@ -217,10 +212,10 @@ fn check_result<T: Real>(case: &Case, device: &str, expected: &Reference, run: i
     assert_eq!(run(), (out, lse), "{device} {case:?} differs from run to run");
 }
 
-/// Runs a case on both units, in f16 with an f32 bias.
+/// Runs a case on every unit, in f16 with an f32 bias.
 #[track_caller]
 fn check_units(case: Case) {
-    for unit in [Unit::M8N8K4, Unit::Fma] {
+    for unit in Unit::ALL {
         let config = AttentionConfig { unit: UnitChoice::Only(unit), ..AttentionConfig::new(case.head_dim) };
         check::<f16, f32>(case, config, f64::from(f32::MIN));
     }
@@ -286,6 +281,7 @@ fn half_precision_bias() {
 fn other_operand_types() {
     let case = Case { bias: Bias::Masked, ..SMALL };
     check::<bf16, f32>(case, AttentionConfig::new(64), 0.0);
+    check::<bf16, f32>(case, AttentionConfig { unit: DEEP, ..AttentionConfig::new(64) }, 0.0);
     check::<f32, f32>(case, AttentionConfig::new(64), 0.0);
     check::<f32, f32>(Case { head_dim: 40, gap: 1, ..case }, AttentionConfig::new(40), 0.0);
     // Rows that start at multiples of 16 bytes, but not of the elements that a thread loads.
@@ -294,11 +290,10 @@ fn other_operand_types() {
 
 #[test]
 fn scale_on_a_rounded_query() {
-    for unit in [Unit::M8N8K4, Unit::Fma] {
+    for unit in Unit::ALL {
         let config = AttentionConfig { scaling: Scaling::RoundedQuery, ..AttentionConfig::new(96) };
         let config = AttentionConfig { unit: UnitChoice::Only(unit), ..config };
-        let volta = Profile::by_name("volta").unwrap();
-        assert_eq!(Attention::<f16, f32>::new(&volta, config).unwrap().unit(), unit);
+        assert_eq!(Attention::<f16, f32>::new(&profile_with(unit), config).unwrap().unit(), unit);
         check::<f16, f32>(Case { head_dim: 96, ..SMALL }, config, 0.0);
     }
 }
@@ -359,8 +354,8 @@ fn one_query_for_heads_that_share() {
 fn one_query_with_a_bias_for_each_head() {
     let volta = Profile::by_name("volta").unwrap();
     let mut random = Random(7);
-    let (q, k): (Vec<f16>, Vec<f16>) = (random.numbers(6 * 64), random.numbers(2 * 100 * 64));
-    let bias: Vec<f32> = random.numbers(6 * 100);
+    let (q, k): (Vec<f16>, Vec<f16>) = (random.numbers(2.0, 6 * 64), random.numbers(2.0, 2 * 100 * 64));
+    let bias: Vec<f32> = random.numbers(2.0, 6 * 100);
     let keys = View::contiguous(&k[..], [1, 2, 100, 64]);
     let mut inputs = Inputs::new(View::contiguous(&q[..], [1, 6, 1, 64]), keys, keys);
     inputs.bias = Some(View::contiguous(&bias[..], [1, 6, 1, 100]));
@@ -376,7 +371,13 @@ fn other_operand_types_in_parts() {
     let case = Case { n_k: 200, bias: Bias::Masked, parts: 3, causal: true, ..SMALL };
     check::<bf16, f32>(case, AttentionConfig::new(64), 0.0);
     check::<f32, f32>(case, AttentionConfig::new(64), 0.0);
-    check::<bf16, f32>(Case { bias: Bias::None, ..DECODE }, AttentionConfig::new(64), 0.0);
+    for unit in [UnitChoice::Auto, DEEP] {
+        check::<bf16, f32>(
+            Case { bias: Bias::None, ..DECODE },
+            AttentionConfig { unit, ..AttentionConfig::new(64) },
+            0.0,
+        );
+    }
 }
 
 #[test]
@@ -398,7 +399,7 @@ fn a_workspace_has_room_for_as_many_parts_as_are_made() {
     let simulator = Simulator::new(&volta);
     let config = AttentionConfig { parts: Some(4), ..AttentionConfig::new(64) };
     let attention = Attention::<f16, f32>::new(&volta, config).unwrap();
-    let data = Random(3).numbers::<f16>(512 * 64);
+    let data = Random(3).numbers::<f16>(2.0, 512 * 64);
     let keys = View::contiguous(&data[..], [1, 1, 512, 64]);
     let inputs = Inputs::new(View::contiguous(&data[..64], [1, 1, 1, 64]), keys, keys);
     let needed = attention.workspace(&simulator, &inputs.problem().unwrap()).unwrap();

@@ -3,6 +3,9 @@
 //!
 //! Results lie in buffers that are longer than they are and start full of a number, so that a write outside shows.
 
+mod common;
+
+use common::{Random, profile_with};
 use half::{bf16, f16};
 use quadpair::cuda::Cuda;
 use quadpair::prelude::*;
@@ -40,22 +43,6 @@ impl Case {
     /// A product alone.
     fn of(size: [usize; 3]) -> Case {
         Case { order: ORDERS[0], batch: [1; 3], size, gap: 0, alpha: 1.0, beta: 0.0, bias: false }
-    }
-}
-
-/// Marsaglia's xorshift generator.
-struct Random(u64);
-
-impl Random {
-    fn number(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    }
-
-    fn numbers<T: Real>(&mut self, length: usize) -> Vec<T> {
-        (0..length).map(|_| T::from_f64(self.number())).collect()
     }
 }
 
@@ -104,9 +91,9 @@ fn check<T: Real, U: Real, E: Epilogue>(profile: &str, config: MatmulConfig, cas
     let c = form(case.batch[2], [m, n], Order::Rows, case.gap);
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let made: Operands<T, U> = Operands {
-        a: random.numbers(elements(&a)),
-        b: random.numbers(elements(&b)),
-        bias: random.numbers(n),
+        a: random.numbers(1.0, elements(&a)),
+        b: random.numbers(1.0, elements(&b)),
+        bias: random.numbers(1.0, n),
         c: vec![U::from_f64(BEFORE); elements(&c)],
     };
     let terms = || Terms { alpha: case.alpha, beta: case.beta, bias: case.bias.then_some(&made.bias[..]) };
@@ -179,6 +166,21 @@ fn every_order_and_size() {
             let case = Case { order, ..Case::of(size) };
             check::<f16, f32, plain::Fused>("volta", tile(64, 64, 32), case, same);
             check::<f16, f16, plain::Fused>("volta", tile(64, 64, 32), Case { gap: 3, ..case }, same);
+        }
+    }
+}
+
+#[test]
+fn every_order_on_every_matrix_unit() {
+    for unit in Unit::MATRIX {
+        let (profile, config) = (profile_with(unit), MatmulConfig { unit: UnitChoice::Only(unit), ..tile(64, 64, 32) });
+        for order in ORDERS {
+            let case = Case { order, beta: 1.0, bias: true, ..Case::of([65, 70, 33]) };
+            check::<f16, f32, plain::Fused>(&profile.name, config, case, same);
+            check::<f16, f16, plain::Fused>(&profile.name, config, Case { gap: 3, ..case }, same);
+            if unit == Unit::M16N8K16 {
+                check::<bf16, f32, plain::Fused>(&profile.name, config, case, same);
+            }
         }
     }
 }

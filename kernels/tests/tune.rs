@@ -44,11 +44,11 @@ fn the_best_tile_is_written_into_the_profile() {
     assert!(best["figure"].as_f64().unwrap() > 5.0 && best["spills"] == 0, "{best}");
 
     let (old, new) = (Profile::by_name("volta").unwrap(), Profile::from_file(&path).unwrap());
-    let (own, before) = (new.matrix_unit.as_ref().unwrap(), old.matrix_unit.as_ref().unwrap());
-    let tile = own.flash_tile(8).unwrap();
+    let [tile, kept] = [8, 64].map(|head_dim| new.flash_tile("m8n8k4", head_dim, 1000).unwrap());
     assert_eq!(best["tile"], format!("{}x{}", tile.block_m, tile.block_n));
     assert_eq!((best["warps"].as_u64(), best["chunk"].as_u64()), (Some(tile.warps as u64), Some(tile.chunk as u64)));
-    assert_eq!((own.matmul, own.flash_tile(64), &new.fma), (before.matmul, before.flash_tile(64), &old.fma));
+    assert_eq!(Some(kept), old.flash_tile("m8n8k4", 64, 1000));
+    assert_eq!((new.matrix_units[0].matmul, &new.fma), (old.matrix_units[0].matmul, &old.fma));
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.contains(&format!("# By `quadpair tune {}`", args.join(" "))), "{text}");
     // What is written is a profile that the command takes.

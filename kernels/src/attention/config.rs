@@ -242,20 +242,23 @@ mod tests {
 
     #[test]
     fn the_profile_decides() {
-        let volta = Profile::by_name("volta").unwrap();
-        let tile = volta.matrix_unit.unwrap().flash_tile(96).unwrap();
-        assert_eq!(prepare("volta", AttentionConfig::new(96)), Ok((Unit::M8N8K4, (tile.block_m, tile.block_n))));
-        assert_eq!(prepare("hopper", AttentionConfig::new(96)).unwrap().0, Unit::Fma);
+        for (name, unit) in [("volta", Unit::M8N8K4), ("turing", Unit::M16N8K8), ("hopper", Unit::M16N8K16)] {
+            let profile = Profile::by_name(name).unwrap();
+            let tile = chip::flash_tile(&profile, unit, 96).unwrap();
+            assert_eq!(prepare(name, AttentionConfig::new(96)), Ok((unit, (tile.block_m, tile.block_n))));
+        }
     }
 
     #[test]
     fn every_head_dim_has_tiles_and_the_profile_is_one_of_them() {
-        let volta = Profile::by_name("volta").unwrap();
-        for head_dim in (8..=256).step_by(8) {
-            for unit in [Unit::M8N8K4, Unit::Fma] {
-                let all = tiles(&volta, unit, DType::F16, head_dim);
-                let own = adapted(chip::flash_tile(&volta, unit, head_dim).unwrap(), head_dim);
-                assert!(all.contains(&own), "{unit} D {head_dim} {own}");
+        for profile in Profile::shipped() {
+            for (head_dim, unit) in
+                (8..=256).step_by(8).flat_map(|d| Unit::of(&profile).into_iter().map(move |u| (d, u)))
+            {
+                let all = tiles(&profile, unit, DType::F16, head_dim);
+                let own = adapted(chip::flash_tile(&profile, unit, head_dim).unwrap(), head_dim);
+                assert!(all.contains(&Tile { slots: SLOTS, ..own }), "{} {unit} D {head_dim} {own}", profile.name);
+                assert!(holds(&profile.limits, unit, DType::F16, &own), "{} {unit} D {head_dim} {own}", profile.name);
                 assert!(all.iter().any(|tile| (tile.block_m, tile.block_n) == (32, 32)), "{unit} D {head_dim}");
             }
         }
@@ -263,20 +266,22 @@ mod tests {
 
     #[test]
     fn a_tile_takes_no_more_shared_memory_than_it_is_said_to_take() {
-        let mut volta = Profile::by_name("volta").unwrap();
-        for (unit, head_dim) in [(Unit::M8N8K4, 72), (Unit::Fma, 40)] {
-            let all = tiles(&volta, unit, DType::F16, head_dim);
+        for (name, unit, head_dim) in [
+            ("volta", Unit::M8N8K4, 72),
+            ("turing", Unit::M16N8K8, 72),
+            ("ampere", Unit::M16N8K16, 72),
+            ("volta", Unit::Fma, 40),
+        ] {
+            let mut profile = Profile::by_name(name).unwrap();
+            let all = tiles(&profile, unit, DType::F16, head_dim);
             // Each arrangement and each chunk, in the smallest and in the largest tile that has it.
             let kinds = |tile: &Tile| (tile.quadpairs, tile.chunk);
             let first = |i: &usize| all[..*i].iter().all(|tile| kinds(tile) != kinds(&all[*i]));
             let last = |i: &usize| all[i + 1..].iter().all(|tile| kinds(tile) != kinds(&all[*i]));
             for tile in (0..all.len()).filter(|i| first(i) || last(i)).map(|i| all[i]) {
-                match unit {
-                    Unit::Fma => volta.fma.flash = vec![tile],
-                    _ => volta.matrix_unit.as_mut().unwrap().flash = vec![tile],
-                }
+                *profile.tiles_mut(unit.name()).unwrap().0 = vec![tile];
                 let config = AttentionConfig { unit: UnitChoice::Only(unit), ..AttentionConfig::new(head_dim) };
-                let attention = Attention::<f16, f32>::new(&volta, config).unwrap();
+                let attention = Attention::<f16, f32>::new(&profile, config).unwrap();
                 let taken = attention.program(&Variant::default()).unwrap().shared_bytes();
                 let said = 2 * shared_elements(unit, &tile);
                 // Where P has all of a row in one thread there is nothing to exchange.
