@@ -30,8 +30,10 @@ enum Backend {
 pub struct Gpu {
     pub cuda: Cuda,
     pub profile: Profile,
-    /// What the device is called.
+    /// What the device is called: its number and its name.
     pub device: String,
+    /// Its compute capability, such as `9.0`.
+    pub capability: String,
     /// Bytes of its L2 cache.
     pub l2_bytes: u32,
 }
@@ -48,7 +50,16 @@ impl Gpu {
             None => Profile::for_capability(major.unsigned_abs(), minor.unsigned_abs())?,
         };
         let name = format!("cuda:{ordinal} ({})", device.name);
-        Ok(Self { cuda: Cuda::open(ordinal, &profile)?, profile, device: name, l2_bytes: device.l2_bytes })
+        let (cuda, capability) = (Cuda::open(ordinal, &profile)?, format!("{major}.{minor}"));
+        Ok(Self { cuda, profile, device: name, capability, l2_bytes: device.l2_bytes })
+    }
+
+    /// The same where nothing but a GPU will do.
+    pub fn required(chip: &Chip, ordinal: usize) -> Result<Self, CliError> {
+        Self::open(chip, ordinal).map_err(|error| match error {
+            CliError::Cuda(source) => CliError::NoGpu(source),
+            other => other,
+        })
     }
 }
 

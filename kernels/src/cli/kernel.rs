@@ -41,6 +41,9 @@ pub struct Settings {
     /// The tile: MxN for flash_attention, MxNxK for matmul [default: the profile's]
     #[arg(long, value_name = "TILE")]
     tile: Option<Tile>,
+    /// flash_attention: mask the keys behind a query's own place, counted from the end
+    #[arg(long)]
+    causal: bool,
     /// Matmul: A lies column by column
     #[arg(long)]
     transpose_a: bool,
@@ -133,7 +136,7 @@ impl Settings {
         let tile = self.tile.as_ref().map(Tile::attention).transpose()?;
         let config = AttentionConfig { unit: self.chip.unit.0, tile, ..AttentionConfig::new(self.head_dim) };
         let attention = Attention::<f16, f32>::new(profile, config)?;
-        let variant = attention::Variant::default();
+        let variant = attention::Variant { causal: self.causal, ..attention::Variant::default() };
         Ok(Made { function: attention.function(&variant)?, program: attention.program(&variant)? })
     }
 }
@@ -149,8 +152,14 @@ pub fn lookup(kernel: &str, value: &str) -> Result<Value, String> {
     let Ok(name) = KernelName::from_str(kernel, false) else {
         return Err(format!("there is no kernel `{kernel}`; there are {}", kernel_names().join(", ")));
     };
-    let settings =
-        Settings { chip: Chip::default(), head_dim: HEAD_DIM, tile: None, transpose_a: false, transpose_b: false };
+    let settings = Settings {
+        chip: Chip::default(),
+        head_dim: HEAD_DIM,
+        tile: None,
+        causal: false,
+        transpose_a: false,
+        transpose_b: false,
+    };
     let made = settings.make(name).map_err(|error| error.line())?;
     values::find(&made.function, value, &source)
 }

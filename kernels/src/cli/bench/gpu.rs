@@ -15,10 +15,7 @@ pub fn open(machine: &Machine) -> Result<Gpu, CliError> {
         Device::Auto => 0,
         Device::Cuda(ordinal) => ordinal,
     };
-    Gpu::open(&machine.chip, ordinal).map_err(|error| match error {
-        CliError::Cuda(source) => CliError::NoGpu(source),
-        other => other,
-    })
+    Gpu::required(&machine.chip, ordinal)
 }
 
 /// How many sets of inputs have to take turns so that twice the L2 cache is read between two uses of one.

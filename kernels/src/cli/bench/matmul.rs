@@ -93,11 +93,26 @@ impl fmt::Display for Size {
     }
 }
 
+/// One product's inputs: several sets that take turns, made once for any kernel, and what some rows of C should be.
+pub struct MatmulInputs {
+    size: Size,
+    turns: Vec<Set>,
+    sample: Sample,
+}
+
 /// The operands of one turn.
 struct Set {
     a: CudaSlice<f16>,
     b: CudaSlice<f16>,
     c: CudaSlice<f32>,
+}
+
+/// Some rows of the first set's product.
+struct Sample {
+    /// Their numbers.
+    rows: Vec<usize>,
+    /// Their elements in float64.
+    expected: Vec<f64>,
 }
 
 impl Matmul {
@@ -109,7 +124,7 @@ impl Matmul {
         let bar = progress::bar("measuring", self.size.len());
         let mut rows = Vec::new();
         for &size in &self.size {
-            rows.push(measure(&gpu, &matmul, size)?);
+            rows.push(MatmulInputs::new(&gpu, size)?.measure(&gpu, &matmul)?);
             bar.inc(1);
         }
         bar.finish_and_clear();
@@ -120,56 +135,78 @@ impl Matmul {
     }
 }
 
-/// TFLOP/s of a product that fills a GPU, once it was checked.
-pub fn rate(gpu: &Gpu, matmul: &matmul::Matmul<f16>) -> Result<f64, CliError> {
-    Ok(measure(gpu, matmul, Size { m: 4096, n: 4096, k: 4096 })?.tflops)
-}
-
-fn measure(gpu: &Gpu, matmul: &matmul::Matmul<f16>, size: Size) -> Result<Row, CliError> {
-    let Size { m, n, k } = size;
-    let (mut turns, mut host) = (Vec::new(), (Vec::new(), Vec::new()));
-    for set in 0..sets(gpu, 2 * (m * k + k * n)) {
-        let (a_host, a) = random(gpu, set, 0, m * k)?;
-        let (b_host, b) = random(gpu, set, 1, k * n)?;
-        if set == 0 {
-            host = (a_host, b_host);
+impl MatmulInputs {
+    /// Random inputs of a size.
+    fn new(gpu: &Gpu, size: Size) -> Result<Self, CliError> {
+        let Size { m, n, k } = size;
+        let (mut turns, mut sample) = (Vec::new(), Sample { rows: Vec::new(), expected: Vec::new() });
+        for set in 0..sets(gpu, 2 * (m * k + k * n)) {
+            let (a_host, a) = random(gpu, set, 0, m * k)?;
+            let (b_host, b) = random(gpu, set, 1, k * n)?;
+            if set == 0 {
+                sample = Sample::of(&a_host, &b_host, size)?;
+            }
+            turns.push(Set { a, b, c: unwritten(gpu, m * n)? });
         }
-        turns.push(Set { a, b, c: unwritten(gpu, m * n)? });
+        Ok(Self { size, turns, sample })
     }
-    launch(gpu, matmul, &mut turns[0], size)?;
-    let (checked, difference) = check(&host.0, &host.1, &read(gpu, &turns[0].c)?, size)?;
-    verdict(&difference, ALLOWED)?;
-    let count = turns.len();
-    let times = Times::of(&gpu.cuda, |turn| launch(gpu, matmul, &mut turns[turn % count], size))?;
-    let operations = 2.0 * m as f64 * n as f64 * k as f64;
-    let bytes = 2 * (m * k + k * n) + 4 * m * n;
-    Ok(Row {
-        size,
-        tflops: times.giga(operations) / 1e3,
-        gbytes_per_s: times.giga(bytes as f64),
-        times,
-        checked,
-        relative_error: difference.relative,
-        max_abs_error: difference.max_abs,
-    })
+
+    /// Inputs that fill a GPU.
+    pub fn filling(gpu: &Gpu) -> Result<Self, CliError> {
+        Self::new(gpu, Size { m: 4096, n: 4096, k: 4096 })
+    }
+
+    /// TFLOP/s of a product, once it was checked.
+    pub fn rate(&mut self, gpu: &Gpu, matmul: &matmul::Matmul<f16>) -> Result<f64, CliError> {
+        Ok(self.measure(gpu, matmul)?.tflops)
+    }
+
+    fn measure(&mut self, gpu: &Gpu, matmul: &matmul::Matmul<f16>) -> Result<Row, CliError> {
+        let Size { m, n, k } = self.size;
+        // What an earlier kernel wrote is no result of this one.
+        self.turns[0].c = unwritten(gpu, m * n)?;
+        self.launch(gpu, matmul, 0)?;
+        let difference = self.sample.compare(&read(gpu, &self.turns[0].c)?, n);
+        verdict(&difference, ALLOWED)?;
+        let times = Times::of(&gpu.cuda, |turn| self.launch(gpu, matmul, turn))?;
+        let operations = 2.0 * m as f64 * n as f64 * k as f64;
+        let bytes = 2 * (m * k + k * n) + 4 * m * n;
+        Ok(Row {
+            size: self.size,
+            tflops: times.giga(operations) / 1e3,
+            gbytes_per_s: times.giga(bytes as f64),
+            times,
+            checked: self.sample.rows.clone(),
+            relative_error: difference.relative,
+            max_abs_error: difference.max_abs,
+        })
+    }
+
+    fn launch(&mut self, gpu: &Gpu, matmul: &matmul::Matmul<f16>, turn: usize) -> Result<(), CliError> {
+        let (Size { m, n, k }, count) = (self.size, self.turns.len());
+        let set = &mut self.turns[turn % count];
+        let (a, b) = (Matrix::contiguous(set.a.as_view(), m, k), Matrix::contiguous(set.b.as_view(), k, n));
+        matmul.multiply(&gpu.cuda, a, b, Matrix::contiguous(set.c.as_view_mut(), m, n))?;
+        Ok(())
+    }
 }
 
-fn launch(gpu: &Gpu, matmul: &matmul::Matmul<f16>, set: &mut Set, Size { m, n, k }: Size) -> Result<(), CliError> {
-    let (a, b) = (Matrix::contiguous(set.a.as_view(), m, k), Matrix::contiguous(set.b.as_view(), k, n));
-    matmul.multiply(&gpu.cuda, a, b, Matrix::contiguous(set.c.as_view_mut(), m, n))?;
-    Ok(())
-}
+impl Sample {
+    /// Evenly spaced rows of C.
+    fn of(a: &[f16], b: &[f16], Size { m, n, k }: Size) -> Result<Self, CliError> {
+        let (step, count) = ((m / CHECKED).max(1), CHECKED.min(m));
+        let rows: Vec<usize> = (0..count).map(|row| step / 2 + row * step).collect();
+        let a = Matrix { stride: step * k, ..Matrix::contiguous(&a[(step / 2 * k).min(a.len())..], count, k) };
+        Ok(Self { rows, expected: product(&a, &Matrix::contiguous(b, k, n))? })
+    }
 
-/// Compares evenly spaced rows of C with float64, and counts every element that is no number.
-fn check(a: &[f16], b: &[f16], c: &[f32], Size { m, n, k }: Size) -> Result<(Vec<usize>, Difference), CliError> {
-    let (step, rows) = ((m / CHECKED).max(1), CHECKED.min(m));
-    let checked: Vec<usize> = (0..rows).map(|row| step / 2 + row * step).collect();
-    let a = Matrix { stride: step * k, ..Matrix::contiguous(&a[(step / 2 * k).min(a.len())..], rows, k) };
-    let expected = product(&a, &Matrix::contiguous(b, k, n))?;
-    let actual = checked.iter().flat_map(|row| &c[row * n..][..n]).map(|number| number.to_f64());
-    let mut difference = Difference::between(actual, expected);
-    difference.unusable += c.iter().filter(|number| number.is_nan()).count();
-    Ok((checked, difference))
+    /// Compares a product of `n` columns with the sample, and counts every element that is no number.
+    fn compare(&self, c: &[f32], n: usize) -> Difference {
+        let actual = self.rows.iter().flat_map(|row| &c[row * n..][..n]).map(|number| number.to_f64());
+        let mut difference = Difference::between(actual, self.expected.iter().copied());
+        difference.unusable += c.iter().filter(|number| number.is_nan()).count();
+        difference
+    }
 }
 
 /// The product in float64.
@@ -215,11 +252,12 @@ mod tests {
             let (a, b) = (normal(0, m * k), normal(1, k * n));
             let whole = product(&Matrix::contiguous(&a[..], m, k), &Matrix::contiguous(&b[..], k, n)).unwrap();
             let mut c: Vec<f32> = whole.iter().map(|&number| number as f32).collect();
-            let (checked, difference) = check(&a, &b, &c, Size { m, n, k }).unwrap();
-            assert!(checked.len() == m.min(8) && checked.iter().all(|&row| row < m), "{checked:?} of {m}");
+            let sample = Sample::of(&a, &b, Size { m, n, k }).unwrap();
+            let (rows, difference) = (&sample.rows, sample.compare(&c, n));
+            assert!(rows.len() == m.min(8) && rows.iter().all(|&row| row < m), "{rows:?} of {m}");
             assert!(difference.relative < 1e-6 && difference.unusable == 0, "{difference:?}");
             c[0] = f32::NAN;
-            assert_ne!(check(&a, &b, &c, Size { m, n, k }).unwrap().1.unusable, 0);
+            assert_ne!(sample.compare(&c, n).unusable, 0);
         }
     }
 }

@@ -5,14 +5,15 @@
 //! launch ([`timing`]). The first output is held against float64 at a sample of its rows before anything is timed.
 
 mod attention;
+mod attention_inputs;
 mod gpu;
 mod matmul;
 mod random;
 mod shape;
 mod timing;
 
-pub use attention::rate as attention_rate;
-pub use matmul::rate as matmul_rate;
+pub use attention_inputs::AttentionInputs;
+pub use matmul::MatmulInputs;
 
 use super::error::CliError;
 use clap::Subcommand;

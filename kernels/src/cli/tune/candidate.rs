@@ -38,6 +38,16 @@ impl fmt::Display for Problem {
     }
 }
 
+/// As a profile has it.
+impl fmt::Display for Candidate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Candidate::Attention(tile) => tile.fmt(f),
+            Candidate::Matmul(tile) => tile.fmt(f),
+        }
+    }
+}
+
 /// The tiles that are tried.
 pub fn candidates(profile: &Profile, unit: Unit, problem: Problem) -> Vec<Candidate> {
     match problem {
@@ -58,7 +68,8 @@ fn is_promising(unit: Unit, tile: &FlashTile) -> bool {
     let is_wide = tile.chunk >= 32.min(tile.head_dim_le);
     let enough = match unit {
         Unit::Fma => scores >= 16 && tile.block_n >= 32,
-        _ => tile.block_m >= 64 && scores >= 32 && scores + output >= 80,
+        Unit::M8N8K4 => tile.block_m >= 64 && scores >= 32 && scores + output >= 80,
+        Unit::M16N8K8 | Unit::M16N8K16 => tile.block_m >= 64 && scores >= 16 && scores + output >= 64,
     };
     matches!(tile.warps, 4 | 8) && is_wide && enough
 }
@@ -109,37 +120,40 @@ mod tests {
     use quadpair_kernels::matmul::{Matmul, MatmulConfig};
     use quadpair_kernels::unit::UnitChoice;
 
-    fn volta() -> Profile {
-        Profile::by_name("volta").unwrap()
+    /// Each unit with a profile that declares it.
+    fn units() -> Vec<(Profile, Unit)> {
+        let all = Profile::shipped()
+            .flat_map(|profile| Unit::of(&profile).into_iter().map(move |unit| (profile.clone(), unit)));
+        all.filter(|(profile, unit)| *unit != Unit::Fma || profile.name == "volta").collect()
     }
 
     #[test]
     fn every_head_dim_has_some_candidates_but_not_too_many_to_try() {
-        for unit in [Unit::M8N8K4, Unit::Fma] {
+        for (profile, unit) in units() {
             for head_dim in (8..=256).step_by(8) {
-                let count = candidates(&volta(), unit, Problem::Attention { head_dim }).len();
-                assert!((1..=80).contains(&count), "{unit} D {head_dim}: {count}");
+                let count = candidates(&profile, unit, Problem::Attention { head_dim }).len();
+                assert!((1..=80).contains(&count), "{} {unit} D {head_dim}: {count}", profile.name);
             }
-            let count = candidates(&volta(), unit, Problem::Matmul).len();
+            let count = candidates(&profile, unit, Problem::Matmul).len();
             assert!((1..=80).contains(&count), "{unit}: {count}");
         }
     }
 
     #[test]
     fn what_the_profile_has_was_a_candidate() {
-        let volta = volta();
-        let (flash, matmul) = volta.tiles("m8n8k4").unwrap();
-        for tile in flash.iter().copied() {
-            let all = candidates(&volta, Unit::M8N8K4, Problem::Attention { head_dim: tile.head_dim_le });
-            assert!(all.contains(&Candidate::Attention(tile)), "{tile}");
+        for (profile, unit) in units().into_iter().filter(|(_, unit)| *unit != Unit::Fma) {
+            let (flash, matmul) = profile.tiles(unit.name()).unwrap();
+            for tile in flash.iter().copied().filter(|tile| tile.rows_le.is_none()) {
+                let all = candidates(&profile, unit, Problem::Attention { head_dim: tile.head_dim_le });
+                assert!(all.contains(&Candidate::Attention(tile)), "{} {tile}", profile.name);
+            }
+            assert!(candidates(&profile, unit, Problem::Matmul).contains(&Candidate::Matmul(*matmul)));
         }
-        let own = Candidate::Matmul(*matmul);
-        assert!(candidates(&volta, Unit::M8N8K4, Problem::Matmul).contains(&own));
     }
 
     #[test]
     fn a_kernel_takes_the_candidate_that_is_alone() {
-        let volta = volta();
+        let volta = Profile::by_name("volta").unwrap();
         for unit in [Unit::M8N8K4, Unit::Fma] {
             let choice = UnitChoice::Only(unit);
             for candidate in candidates(&volta, unit, Problem::Attention { head_dim: 96 }).into_iter().step_by(5) {

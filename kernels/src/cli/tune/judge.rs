@@ -1,15 +1,19 @@
 //! How fast a tile is: by a model of the chip, or by the chip's clock.
 
-use super::super::bench::{attention_rate, matmul_rate};
+use super::super::bench::{AttentionInputs, MatmulInputs};
 use super::super::engine::Gpu;
 use super::super::error::CliError;
-use super::candidate::Candidate;
+use super::super::output::note;
+use super::candidate::{Candidate, Problem};
+use super::outcome::Tried;
 use half::f16;
+use indicatif::ProgressBar;
 use quadpair_kernels::attention::{self, Attention, AttentionConfig};
 use quadpair_kernels::matmul::{Matmul, MatmulConfig, Variant};
 use quadpair_kernels::unit::{Unit, UnitChoice};
 use quadpair_model::{Launch, Model, Options, Report, Tools};
 use quadpair_profiles::Profile;
+use rayon::prelude::*;
 use serde::Serialize;
 
 /// What judges.
@@ -41,32 +45,41 @@ pub struct Taken {
     pub resident_warps: u32,
 }
 
+/// Where one tile after the other is judged, and how far that is.
+struct Search<'s> {
+    profile: &'s Profile,
+    unit: Unit,
+    problem: Problem,
+    bar: &'s ProgressBar,
+}
+
 impl Judge {
-    /// Judges a tile, the only one of a profile.
-    pub fn judge(&self, alone: &Profile, unit: Unit, candidate: &Candidate) -> Result<Verdict, CliError> {
-        let unit = UnitChoice::Only(unit);
-        match *candidate {
-            Candidate::Attention(tile) => {
-                let config = AttentionConfig { unit, ..AttentionConfig::new(tile.head_dim_le) };
-                let attention = Attention::<f16, f32>::new(alone, config)?;
-                match self {
-                    Judge::Time { gpu } => Ok(Verdict::timed(attention_rate(gpu, &attention, tile.head_dim_le)?)),
-                    Judge::Model { model, tools } => {
-                        let report = inspected(model, tools, attention.program(&attention::Variant::default())?.ptx())?;
-                        let share = report.likely.share.map(|share| share * candidate.useful());
-                        Ok(Verdict::modelled(&report, share))
-                    }
-                }
+    /// Judges tiles of a problem, each alone in the profile, and moves the bar.
+    pub fn all(
+        &self,
+        profile: &Profile,
+        unit: Unit,
+        (problem, candidates): (Problem, &[Candidate]),
+        bar: &ProgressBar,
+    ) -> Result<Vec<Tried>, CliError> {
+        let search = Search { profile, unit, problem, bar };
+        match (self, problem) {
+            (Judge::Model { model, tools }, _) => {
+                let modelled = |candidate: &Candidate| {
+                    let verdict =
+                        Verdict::modelled(&inspected(model, tools, &search.ptx(candidate)?)?, candidate.useful());
+                    bar.inc(1);
+                    Ok(Tried { candidate: *candidate, verdict })
+                };
+                candidates.par_iter().map(modelled).collect()
             }
-            Candidate::Matmul(_) => {
-                let matmul = Matmul::<f16>::new(alone, MatmulConfig { unit, ..MatmulConfig::default() })?;
-                match self {
-                    Judge::Time { gpu } => Ok(Verdict::timed(matmul_rate(gpu, &matmul)?)),
-                    Judge::Model { model, tools } => {
-                        let report = inspected(model, tools, matmul.program(&Variant::default())?.ptx())?;
-                        Ok(Verdict::modelled(&report, report.likely.share))
-                    }
-                }
+            (Judge::Time { gpu }, Problem::Attention { head_dim }) => {
+                let mut inputs = AttentionInputs::filling(gpu, head_dim)?;
+                search.one_by_one(candidates, |candidate| inputs.rate(gpu, &search.attention(candidate, head_dim)?))
+            }
+            (Judge::Time { gpu }, Problem::Matmul) => {
+                let mut inputs = MatmulInputs::filling(gpu)?;
+                search.one_by_one(candidates, |candidate| inputs.rate(gpu, &search.matmul(candidate)?))
             }
         }
     }
@@ -96,19 +109,111 @@ impl Judge {
     }
 }
 
-impl Verdict {
-    fn timed(figure: f64) -> Self {
-        Self { figure, taken: None }
+impl Search<'_> {
+    /// Times tiles one after the other. One that fails is named and left out, so that what the others took isn't lost.
+    fn one_by_one(
+        &self,
+        candidates: &[Candidate],
+        mut rate: impl FnMut(&Candidate) -> Result<f64, CliError>,
+    ) -> Result<Vec<Tried>, CliError> {
+        let (mut tried, mut failed, mut best) = (Vec::new(), None, 0.0_f64);
+        for candidate in candidates {
+            match rate(candidate) {
+                Ok(figure) => {
+                    best = best.max(figure);
+                    tried.push(Tried { candidate: *candidate, verdict: Verdict { figure, taken: None } });
+                }
+                Err(error) => {
+                    self.bar.suspend(|| {
+                        note(&format!("note: {}, {candidate} is left out: {}", self.problem, error.line()))
+                    });
+                    failed = Some(error);
+                }
+            }
+            self.bar.inc(1);
+            self.bar.set_message(format!("{}: up to {best:.1} TFLOP/s", self.problem));
+        }
+        match failed {
+            Some(error) if tried.is_empty() => Err(error),
+            _ => Ok(tried),
+        }
     }
 
-    fn modelled(report: &Report, share: Option<f64>) -> Self {
+    fn attention(&self, candidate: &Candidate, head_dim: usize) -> Result<Attention<f16, f32>, CliError> {
+        let config = AttentionConfig { unit: UnitChoice::Only(self.unit), ..AttentionConfig::new(head_dim) };
+        Ok(Attention::new(&candidate.alone(self.profile, self.unit), config)?)
+    }
+
+    fn matmul(&self, candidate: &Candidate) -> Result<Matmul<f16>, CliError> {
+        let config = MatmulConfig { unit: UnitChoice::Only(self.unit), ..MatmulConfig::default() };
+        Ok(Matmul::new(&candidate.alone(self.profile, self.unit), config)?)
+    }
+
+    /// The text of the kernel in this tile.
+    fn ptx(&self, candidate: &Candidate) -> Result<String, CliError> {
+        let program = match self.problem {
+            Problem::Attention { head_dim } => {
+                self.attention(candidate, head_dim)?.program(&attention::Variant::default())?
+            }
+            Problem::Matmul => self.matmul(candidate)?.program(&Variant::default())?,
+        };
+        Ok(program.ptx().to_owned())
+    }
+}
+
+impl Verdict {
+    /// What a model reports, of a kernel of whose columns such a share is needed.
+    fn modelled(report: &Report, useful: f64) -> Self {
         let own = &report.resources;
         let resident_warps = own.occupancy.warps();
         let taken = Taken { registers: own.registers, spills: own.spills, resident_warps };
-        Self { figure: share.unwrap_or(0.0), taken: Some(taken) }
+        Self { figure: report.likely.share.map_or(0.0, |share| share * useful), taken: Some(taken) }
     }
 }
 
 fn inspected(model: &Model, tools: &Tools, ptx: &str) -> Result<Report, CliError> {
     Ok(model.inspect(tools, &Launch::of(ptx)?, &Options::default())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::candidate::candidates;
+    use super::*;
+
+    fn failing() -> CliError {
+        CliError::NoTime
+    }
+
+    #[test]
+    fn tiles_are_timed_in_order_and_one_that_fails_is_left_out() {
+        let profile = Profile::by_name("hopper").unwrap();
+        let problem = Problem::Attention { head_dim: 64 };
+        let (unit, bar) = (Unit::M16N8K16, ProgressBar::hidden());
+        let all = &candidates(&profile, unit, problem)[..5];
+        let search = Search { profile: &profile, unit, problem, bar: &bar };
+        let mut calls = 0..;
+        let mut rate = |_: &Candidate| match calls.next() {
+            Some(2) => Err(failing()),
+            turn => Ok(f64::from(turn.unwrap_or(0))),
+        };
+        let tried = search.one_by_one(all, &mut rate).unwrap();
+        let found: Vec<(Candidate, f64)> = tried.iter().map(|tried| (tried.candidate, tried.verdict.figure)).collect();
+        assert_eq!(found, [(all[0], 0.0), (all[1], 1.0), (all[3], 3.0), (all[4], 4.0)]);
+        assert_eq!(bar.position(), 5);
+        let none = search.one_by_one(all, |_| Err(failing()));
+        assert!(matches!(none, Err(CliError::NoTime)));
+    }
+
+    #[test]
+    fn a_candidate_is_the_kernel_that_is_judged() {
+        let (profile, unit, bar) = (Profile::by_name("turing").unwrap(), Unit::M16N8K8, ProgressBar::hidden());
+        let problem = Problem::Attention { head_dim: 40 };
+        let search = Search { profile: &profile, unit, problem, bar: &bar };
+        for candidate in candidates(&profile, unit, problem).iter().step_by(7) {
+            let Candidate::Attention(tile) = candidate else { panic!("{candidate:?}") };
+            let ptx = search.ptx(candidate).unwrap();
+            let name = format!("flash_attention_m16n8k8_{}x{}_d40_f16", tile.block_m, tile.block_n);
+            assert!(ptx.contains(&name) && ptx.contains(&format!("threads={} ", 32 * tile.warps)), "{tile}");
+        }
+    }
 }

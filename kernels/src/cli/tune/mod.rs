@@ -21,14 +21,13 @@ use super::output::{PendingFile, note, print, print_json};
 use super::progress;
 use candidate::{Candidate, Problem};
 use clap::ValueEnum;
-use judge::{Judge, Verdict};
-use outcome::{Outcome, Tried};
+use judge::Judge;
+use outcome::Outcome;
 use quadpair::DType;
 use quadpair_kernels::attention::{AttentionConfig, AttentionError};
 use quadpair_kernels::unit::Unit;
 use quadpair_model::Model;
 use quadpair_profiles::Profile;
-use rayon::prelude::*;
 use std::path::PathBuf;
 
 /// Find the fastest tiles of a profile's chip, and write a profile that has them.
@@ -95,7 +94,7 @@ impl Tune {
             problems.into_iter().map(|problem| (problem, candidate::candidates(&profile, unit, problem))).collect();
         let bar = progress::bar("judging tiles", searches.iter().map(|(_, candidates)| candidates.len()).sum());
         let judged = |(problem, candidates): (Problem, Vec<Candidate>)| {
-            let tried = judge.all(&profile, unit, &candidates, &bar)?;
+            let tried = judge.all(&profile, unit, (problem, &candidates), &bar)?;
             Outcome::of(problem, tried, |best| judge.margin(best))
         };
         let outcomes: Vec<Outcome> = searches.into_iter().map(judged).collect::<Result<_, _>>()?;
@@ -144,18 +143,11 @@ impl Tune {
 
     /// The first GPU, if it is one of the profile's own chips.
     fn own_gpu(&self) -> Result<Gpu, CliError> {
-        let found = quadpair::cuda::devices().map_err(CliError::NoGpu)?;
-        let (name, (major, minor)) =
-            found.first().map_or((String::new(), (0, 0)), |gpu| (gpu.name.clone(), gpu.compute_capability));
-        let gpu = Gpu::open(&self.chip, 0).map_err(|error| match error {
-            CliError::Cuda(source) => CliError::NoGpu(source),
-            other => other,
-        })?;
-        let capability = format!("{major}.{minor}");
-        if gpu.profile.compute_capabilities.contains(&capability) {
+        let gpu = Gpu::required(&self.chip, 0)?;
+        if gpu.profile.compute_capabilities.contains(&gpu.capability) {
             return Ok(gpu);
         }
-        Err(CliError::OtherChip { gpu: name, capability, profile: gpu.profile.name })
+        Err(CliError::OtherChip { gpu: gpu.device, capability: gpu.capability, profile: gpu.profile.name })
     }
 
     /// The profile's text with the best tiles in it.
@@ -175,25 +167,4 @@ impl Tune {
 /// The command as it was given.
 fn command() -> String {
     std::iter::once("quadpair".to_owned()).chain(std::env::args().skip(1)).collect::<Vec<_>>().join(" ")
-}
-
-impl Judge {
-    /// Judges candidates; a GPU, one after the other.
-    fn all(
-        &self,
-        profile: &Profile,
-        unit: Unit,
-        candidates: &[Candidate],
-        bar: &indicatif::ProgressBar,
-    ) -> Result<Vec<Tried>, CliError> {
-        let one = |candidate: &Candidate| {
-            let verdict: Verdict = self.judge(&candidate.alone(profile, unit), unit, candidate)?;
-            bar.inc(1);
-            Ok(Tried { candidate: *candidate, verdict })
-        };
-        match self {
-            Judge::Model { .. } => candidates.par_iter().map(one).collect(),
-            Judge::Time { .. } => candidates.iter().map(one).collect(),
-        }
-    }
 }
