@@ -16,12 +16,9 @@
 //! along lines, lines beyond the matrix are loaded as its last one, else as 0: they only make elements of C that are never
 //! stored.
 
-use super::tile::MatmulTile;
+use super::tile::{MOST_STAGES, MatmulTile};
 use crate::tile::{product, row_aligned};
 use quadpair::prelude::*;
-
-/// Steps along k whose fragments are loaded at once.
-pub(super) const STEP: usize = 4;
 
 /// An operand in global memory.
 #[derive(Clone, Copy, Aggregate)]
@@ -36,6 +33,8 @@ struct Source {
     depth: Tile,
     /// Whether it is inside the matrix, wherever the tile is along k.
     inside: Tile,
+    /// The tile that comes through registers, if it does.
+    fetched: Option<Tile>,
 }
 
 /// The rows of A (or columns of B) from `first` on; there are `limit`.
@@ -54,17 +53,41 @@ fn source(
     if t.k_contiguous(operand) {
         let next = start + first as i64 * stride as i64;
         let offset = (minimum(first + row, limit - 1) - first) * stride + column;
-        Source { next, along: scalar::<i32>(1), offset, depth: column, inside: scalar::<bool>(true) }
+        Source { next, along: scalar::<i32>(1), offset, depth: column, inside: scalar::<bool>(true), fetched: None }
     } else {
         let offset = row * stride + column;
-        Source { next: start + first, along: stride, offset, depth: row, inside: first + column < limit }
+        Source { next: start + first, along: stride, offset, depth: row, inside: first + column < limit, fetched: None }
     }
 }
 
-/// The next tile, where the mask holds; 0 elsewhere.
+/// The next tile sets out for a slot where the mask holds, and 0 elsewhere.
 #[device]
-fn fetch(source: Source, mask: Tile) -> Tile {
-    load_masked(source.next + source.offset, source.inside & mask, 0.0)
+fn fetch(source: Source, mask: Tile, slot: Shared, #[comptime] operand: usize, #[comptime] t: MatmulTile) -> Source {
+    let (from, mask) = (source.next + source.offset, source.inside & mask);
+    if t.copies(operand) {
+        slot.async_copy_masked(from, mask);
+        source
+    } else {
+        Source { fetched: Some(load_masked(from, mask, 0.0)), ..source }
+    }
+}
+
+/// A tile that came through registers is put in its slot.
+#[device]
+fn arrive(source: Source, slot: Shared) {
+    if let Some(fetched) = source.fetched {
+        slot.store(fetched);
+    }
+}
+
+/// Shared memory for a tile each, `stages` of them; what follows is the first again.
+#[device]
+fn slots<T: Element>(first: Shared, #[comptime] stages: usize) -> [Shared; MOST_STAGES] {
+    let mut slots = [first; MOST_STAGES];
+    for i in 1..stages {
+        slots[i] = shared::<T>(first.layout());
+    }
+    slots
 }
 
 /// Where a batch entry's matrices start.
@@ -88,8 +111,8 @@ pub fn accumulate<T: Element>(
     #[comptime] t: MatmulTile,
 ) -> Tile {
     let bits = T::DTYPE.bits();
-    let a_shared = [shared::<T>(t.staged(0, bits)), shared::<T>(t.staged(0, bits))];
-    let b_shared = [shared::<T>(t.staged(1, bits)), shared::<T>(t.staged(1, bits))];
+    let a_slots = slots::<T>(shared::<T>(t.staged(0, bits)), t.stages);
+    let b_slots = slots::<T>(shared::<T>(t.staged(1, bits)), t.stages);
     // What is a multiple of 8 where rows in memory are.
     let m = row_aligned(m, t.aligned[0] && !t.k_contiguous(0));
     let n = row_aligned(n, t.aligned[1] && !t.k_contiguous(1));
@@ -98,30 +121,48 @@ pub fn accumulate<T: Element>(
     let mut b = source(memory[1], stride[1], first[1], n, 1, t);
     let tiles = maximum(cdiv(k, t.block_k), 1);
     let narrow = k - (tiles - 1) * t.block_k;
-    let mut fetched = [fetch(a, a.depth < narrow), fetch(b, b.depth < narrow)];
+    a = fetch(a, a.depth < narrow, a_slots[0], 0, t);
+    b = fetch(b, b.depth < narrow, b_slots[0], 1, t);
     a.next = a.next + a.along * narrow;
     b.next = b.next + b.along * narrow;
+    for slot in 1..t.ahead() {
+        // What is copied is further ahead.
+        commit_group();
+        if t.copies(0) {
+            a = fetch(a, tiles > slot as i32, a_slots[slot], 0, t);
+            a.next = a.next + a.along * t.block_k;
+        }
+        if t.copies(1) {
+            b = fetch(b, tiles > slot as i32, b_slots[slot], 1, t);
+            b.next = b.next + b.along * t.block_k;
+        }
+    }
 
-    let steps = t.block_k / STEP;
+    let steps = t.block_k / t.step();
     let mut acc = zeros::<f32>(t.accumulator());
-    for (_, [left, right]) in pipelined(((0..tiles).step_by(2), 0..2 * steps), |(tile, step)| {
-        let stage = step / steps;
+    for (_, [left, right]) in pipelined(((0..tiles).step_by(t.stages), 0..t.stages * steps), |(tile, step)| {
+        let slot = step / steps;
         if step % steps == 0 {
             // The first step of a tile makes it visible.
-            a_shared[stage].store(fetched[0]);
-            b_shared[stage].store(fetched[1]);
+            arrive(a, a_slots[slot]);
+            arrive(b, b_slots[slot]);
+            if t.copies(0) || t.copies(1) {
+                commit_group();
+                wait_group(t.ahead() - 1);
+            }
             barrier();
         }
         if step % steps == 1 {
-            // Behind its first fragments the next one sets out.
-            let more = tile + 1 + stage < tiles;
-            fetched = [fetch(a, more), fetch(b, more)];
+            // Behind its first fragments the next one sets out, for the slot that all have left.
+            let ahead = [t.ahead_of(0), t.ahead_of(1)];
+            a = fetch(a, tile + ahead[0] + slot < tiles, a_slots[(slot + ahead[0]) % t.stages], 0, t);
+            b = fetch(b, tile + ahead[1] + slot < tiles, b_slots[(slot + ahead[1]) % t.stages], 1, t);
             a.next = a.next + a.along * t.block_k;
             b.next = b.next + b.along * t.block_k;
         }
-        let at = step % steps * STEP;
-        let left = a_shared[stage].permute(t.dims(0)).slice(1, at, STEP).load(t.fragment(0, STEP));
-        let right = b_shared[stage].permute(t.dims(1)).slice(0, at, STEP).load(t.fragment(1, STEP));
+        let at = step % steps * t.step();
+        let left = a_slots[slot].permute(t.dims(0)).slice(1, at, t.step()).load(t.fragment(0, t.step()));
+        let right = b_slots[slot].permute(t.dims(1)).slice(0, at, t.step()).load(t.fragment(1, t.step()));
         [left, right]
     }) {
         acc = product(left, right, acc, t.unit);

@@ -4,10 +4,12 @@
 //! loaded and staged as its transpose, row by row, and the unit takes it from there. m8n8k4 has a fragment for each case,
 //! with 4 neighbours in memory in a thread: of k, or of a row or column of the result.
 
-use super::kernel::STEP;
 use crate::tile::loaded_rows;
 use crate::unit::Unit;
 use quadpair::prelude::*;
+
+/// Most tiles of an operand that are in shared memory at once.
+pub(super) const MOST_STAGES: usize = 4;
 
 /// The comptime parameters: sizes, and the layouts that follow from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,6 +24,8 @@ pub struct MatmulTile {
     pub block_k: usize,
     /// Warps of a block, an even power of two or twice one.
     pub warps: usize,
+    /// Tiles of each operand that shared memory has room for, 2 to 4.
+    pub stages: usize,
     /// How A and B lie in memory.
     pub order: [Order; 2],
     /// Of A, B and C, whether every row (or column) in memory starts at a 16-byte boundary and has a multiple of 8
@@ -38,6 +42,31 @@ impl MatmulTile {
     pub(super) const fn warp_grid(warps: usize) -> [usize; 2] {
         let columns = 1 << (warps.ilog2() / 2);
         [warps / columns, columns]
+    }
+
+    /// How deep the unit is: steps along k whose fragments are loaded at once.
+    pub(super) const fn step(&self) -> usize {
+        match self.unit {
+            Unit::M8N8K4 | Unit::Fma => 4,
+            Unit::M16N8K8 => 8,
+            Unit::M16N8K16 => 16,
+        }
+    }
+
+    /// Whether an operand's tiles are copied to shared memory asynchronously: every chip that has m16n8k16 can, where
+    /// rows are aligned. Else they come through registers.
+    pub(super) const fn copies(&self, operand: usize) -> bool {
+        matches!(self.unit, Unit::M16N8K16) && self.aligned[operand]
+    }
+
+    /// How many tiles ahead of the one that is multiplied an operand's next one is.
+    pub(super) const fn ahead_of(&self, operand: usize) -> usize {
+        if self.copies(operand) { self.stages - 1 } else { 1 }
+    }
+
+    /// The same for the operand that is further ahead.
+    pub(super) const fn ahead(&self) -> usize {
+        if self.copies(0) || self.copies(1) { self.stages - 1 } else { 1 }
     }
 
     const fn mma(&self) -> Mma {
@@ -91,7 +120,11 @@ impl MatmulTile {
 
     /// Shared memory for a tile of an operand, in the order of memory.
     pub(super) const fn staged(&self, operand: usize, bits: u32) -> SharedLayout {
-        let fragment = self.fragment(operand, STEP).permute(self.dims(operand));
+        let loaded = self.loaded(operand);
+        if let Unit::M16N8K16 = self.unit {
+            return swizzled_rows(loaded.shape().extent(0), loaded.shape().extent(1));
+        }
+        let fragment = self.fragment(operand, self.step()).permute(self.dims(operand));
         SharedLayout::between(&self.loaded(operand), &fragment, bits)
     }
 
@@ -99,6 +132,13 @@ impl MatmulTile {
     pub(super) const fn k_contiguous(&self, operand: usize) -> bool {
         (operand == 0) == matches!(self.order[operand], Order::Rows)
     }
+}
+
+/// Rows of 16-byte chunks that are XORed with the row, so that neither eight rows of a matrix nor one row's eight chunks
+/// lie in the same banks.
+const fn swizzled_rows(rows: usize, columns: usize) -> SharedLayout {
+    let chunks = if columns < 64 { columns / 8 } else { 8 };
+    swizzled([rows, columns], 8, 8 / chunks, chunks, [1, 0])
 }
 
 /// How a matrix lies in memory.

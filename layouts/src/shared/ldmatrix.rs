@@ -14,8 +14,8 @@
 //! halves, registers (0, 1) (8, 0) (0, 8) and lanes (0, 2) (0, 4) (1, 0) (2, 0) (4, 0): the pack (0, 1), the lanes' 2 and 4
 //! move along 16 bytes, (8, 0) and (0, 8) by a multiple of 8, and one `ldmatrix.x4` loads all of a lane's registers.
 //!
-//! The bits that count matrices become the upper bits of the number of the lane that gives an address; so it is best to
-//! take those that would change the bits of other lanes' addresses, as a swizzle's do: what is left are constants.
+//! The bits that count matrices are the lowest that are left. So an instruction's words have numbers in a row, as the unit
+//! takes a fragment's, and nothing has to be moved between the load and the product.
 
 use super::SharedLayout;
 use crate::banks::{Access, LANES, Lanes, Moves, element_bytes};
@@ -157,7 +157,7 @@ impl Load<'_> {
         if !self.move_by_rows(inside) {
             return None;
         }
-        let (chosen, count) = self.matrix_bits(words, rows);
+        let (chosen, count) = self.matrix_bits(words);
         let mut lanes = [rows[0], rows[1], rows[2], 0, 0];
         i = 0;
         while i < count {
@@ -182,28 +182,15 @@ impl Load<'_> {
         moved.is_multiple_of(row) && self.moves.memory.gaps_keep(row, moved)
     }
 
-    /// The register bits that count an instruction's matrices: first those that move what rows and warps move.
-    const fn matrix_bits(&self, words: u32, rows: [u32; ROW_BITS]) -> ([u8; MOST], usize) {
-        let outer = self.moves.memory.map();
-        let mut shared = outer.apply(rows[0]) | outer.apply(rows[1]) | outer.apply(rows[2]);
-        let mut warp = 0;
-        while warp < self.tile.warp_bits() {
-            shared |= outer.apply(self.tile.warp_basis(warp));
-            warp += 1;
-        }
-        let (mut bits, mut count, mut round) = ([0; MOST], 0, 0);
-        while round < 2 {
-            let mut i = 0;
-            while i < self.tile.register_bits() {
-                let crosses = self.moves.map.columns()[i] & shared != 0;
-                let free = (words | self.moves.skipped) >> i & 1 == 0;
-                if free && crosses == (round == 0) && count < MOST {
-                    bits[count] = i as u8;
-                    count += 1;
-                }
-                i += 1;
+    /// The register bits that count an instruction's matrices: the first that move neither words nor nothing.
+    const fn matrix_bits(&self, words: u32) -> ([u8; MOST], usize) {
+        let (mut bits, mut count, mut i) = ([0; MOST], 0, 0);
+        while i < self.tile.register_bits() && count < MOST {
+            if (words | self.moves.skipped) >> i & 1 == 0 {
+                bits[count] = i as u8;
+                count += 1;
             }
-            round += 1;
+            i += 1;
         }
         (bits, count)
     }
