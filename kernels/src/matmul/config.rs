@@ -60,7 +60,7 @@ const fn operands(tile: &Tile) -> usize {
 /// Whether the kernel can be written in this tile: whole products of the unit for each warp, along rows and along columns, of
 /// a block that isn't much longer than wide, or wider than long.
 const fn exists(unit: Unit, tile: &Tile) -> bool {
-    let [along_m, along_n] = super::MatmulTile::warp_grid(tile.warps);
+    let [along_m, along_n] = super::MatmulTile::warp_grid(unit, [tile.block_m, tile.block_n], tile.warps);
     let [m, n] = match unit {
         Unit::M8N8K4 => [32, 32],
         _ => [16, 16],

@@ -106,8 +106,8 @@ macro_rules! matmul_with {
                 beta: f32,
                 #[comptime] t: MatmulTile,
             ) {
-                let first = [program_id(1) * t.block_m, program_id(0) * t.block_n];
                 let size = [m, n, k];
+                let first = device::first(size, t);
                 let start = device::starts([a, b, c], batch_stride, t);
                 let acc = device::accumulate::<T>([start[0], start[1]], [stride[0], stride[1]], first, size, t);
                 let place = device::place(start[2], stride[2], first, size, t);

@@ -33,8 +33,6 @@ struct Source {
     depth: Tile,
     /// Whether it is inside the matrix, wherever the tile is along k.
     inside: Tile,
-    /// The tile that comes through registers, if it does.
-    fetched: Option<Tile>,
 }
 
 /// The rows of A (or columns of B) from `first` on; there are `limit`.
@@ -53,29 +51,35 @@ fn source(
     if t.k_contiguous(operand) {
         let next = start + first as i64 * stride as i64;
         let offset = (minimum(first + row, limit - 1) - first) * stride + column;
-        Source { next, along: scalar::<i32>(1), offset, depth: column, inside: scalar::<bool>(true), fetched: None }
+        Source { next, along: scalar::<i32>(1), offset, depth: column, inside: scalar::<bool>(true) }
     } else {
         let offset = row * stride + column;
-        Source { next: start + first, along: stride, offset, depth: row, inside: first + column < limit, fetched: None }
+        Source { next: start + first, along: stride, offset, depth: row, inside: first + column < limit }
     }
 }
 
-/// The next tile sets out for a slot where the mask holds, and 0 elsewhere.
+/// The next tile sets out for a slot where the mask holds, and 0 elsewhere: what comes through registers is given back.
 #[device]
-fn fetch(source: Source, mask: Tile, slot: Shared, #[comptime] operand: usize, #[comptime] t: MatmulTile) -> Source {
+fn fetch(
+    source: Source,
+    mask: Tile,
+    slot: Shared,
+    #[comptime] operand: usize,
+    #[comptime] t: MatmulTile,
+) -> Option<Tile> {
     let (from, mask) = (source.next + source.offset, source.inside & mask);
     if t.copies(operand) {
         slot.async_copy_masked(from, mask);
-        source
+        None
     } else {
-        Source { fetched: Some(load_masked(from, mask, 0.0)), ..source }
+        Some(load_masked(from, mask, 0.0))
     }
 }
 
 /// A tile that came through registers is put in its slot.
 #[device]
-fn arrive(source: Source, slot: Shared) {
-    if let Some(fetched) = source.fetched {
+fn arrive(fetched: Option<Tile>, slot: Shared) {
+    if let Some(fetched) = fetched {
         slot.store(fetched);
     }
 }
@@ -88,6 +92,23 @@ fn slots<T: Element>(first: Shared, #[comptime] stages: usize) -> [Shared; MOST_
         slots[i] = shared::<T>(first.layout());
     }
     slots
+}
+
+/// The first row and column of a block. Where C is walked by bands, blocks go down the rows of one, column by column, so
+/// that those that run at once share what they read.
+#[device]
+pub fn first([m, n, _]: [Tile; 3], #[comptime] t: MatmulTile) -> [Tile; 2] {
+    let [row, column] = [program_id(1), program_id(0)];
+    if let Some(band) = t.band() {
+        let [rows, columns] = [cdiv(m, t.block_m), cdiv(n, t.block_n)];
+        let number = row * columns + column;
+        let top = number / (columns * band) * band;
+        let height = minimum(rows - top, band);
+        let inside = number - top * columns;
+        [(top + inside % height) * t.block_m, inside / height * t.block_n]
+    } else {
+        [row * t.block_m, column * t.block_n]
+    }
 }
 
 /// Where a batch entry's matrices start.
@@ -121,19 +142,19 @@ pub fn accumulate<T: Element>(
     let mut b = source(memory[1], stride[1], first[1], n, 1, t);
     let tiles = maximum(cdiv(k, t.block_k), 1);
     let narrow = k - (tiles - 1) * t.block_k;
-    a = fetch(a, a.depth < narrow, a_slots[0], 0, t);
-    b = fetch(b, b.depth < narrow, b_slots[0], 1, t);
+    let mut a_fetched = fetch(a, a.depth < narrow, a_slots[0], 0, t);
+    let mut b_fetched = fetch(b, b.depth < narrow, b_slots[0], 1, t);
     a.next = a.next + a.along * narrow;
     b.next = b.next + b.along * narrow;
     for slot in 1..t.ahead() {
         // What is copied is further ahead.
         commit_group();
         if t.copies(0) {
-            a = fetch(a, tiles > slot as i32, a_slots[slot], 0, t);
+            a_fetched = fetch(a, tiles > slot as i32, a_slots[slot], 0, t);
             a.next = a.next + a.along * t.block_k;
         }
         if t.copies(1) {
-            b = fetch(b, tiles > slot as i32, b_slots[slot], 1, t);
+            b_fetched = fetch(b, tiles > slot as i32, b_slots[slot], 1, t);
             b.next = b.next + b.along * t.block_k;
         }
     }
@@ -144,8 +165,8 @@ pub fn accumulate<T: Element>(
         let slot = step / steps;
         if step % steps == 0 {
             // The first step of a tile makes it visible.
-            arrive(a, a_slots[slot]);
-            arrive(b, b_slots[slot]);
+            arrive(a_fetched, a_slots[slot]);
+            arrive(b_fetched, b_slots[slot]);
             if t.copies(0) || t.copies(1) {
                 commit_group();
                 wait_group(t.ahead() - 1);
@@ -155,8 +176,8 @@ pub fn accumulate<T: Element>(
         if step % steps == 1 {
             // Behind its first fragments the next one sets out, for the slot that all have left.
             let ahead = [t.ahead_of(0), t.ahead_of(1)];
-            a = fetch(a, tile + ahead[0] + slot < tiles, a_slots[(slot + ahead[0]) % t.stages], 0, t);
-            b = fetch(b, tile + ahead[1] + slot < tiles, b_slots[(slot + ahead[1]) % t.stages], 1, t);
+            a_fetched = fetch(a, tile + ahead[0] + slot < tiles, a_slots[(slot + ahead[0]) % t.stages], 0, t);
+            b_fetched = fetch(b, tile + ahead[1] + slot < tiles, b_slots[(slot + ahead[1]) % t.stages], 1, t);
             a.next = a.next + a.along * t.block_k;
             b.next = b.next + b.along * t.block_k;
         }

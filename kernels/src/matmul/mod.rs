@@ -43,7 +43,7 @@ pub use tile::{MatmulTile, Order};
 
 /// What kernels with an epilogue are made of.
 pub mod device {
-    pub use super::kernel::{Place, accumulate, column_bias, place, scaled, starts, write};
+    pub use super::kernel::{Place, accumulate, column_bias, first, place, scaled, starts, write};
 }
 
 /// The sum with the bias, if there is one.

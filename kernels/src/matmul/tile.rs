@@ -11,6 +11,9 @@ use quadpair::prelude::*;
 /// Most tiles of an operand that are in shared memory at once.
 pub(super) const MOST_STAGES: usize = 4;
 
+/// Rows of a band of C.
+const BAND: usize = 2048;
+
 /// The comptime parameters: sizes, and the layouts that follow from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MatmulTile {
@@ -38,10 +41,27 @@ pub struct MatmulTile {
 }
 
 impl MatmulTile {
-    /// Warps along the rows and along the columns.
-    pub(super) const fn warp_grid(warps: usize) -> [usize; 2] {
-        let columns = 1 << (warps.ilog2() / 2);
-        [warps / columns, columns]
+    /// Warps along the rows and along the columns of a block. The units of 16 rows have more of them along its longer
+    /// side: the squarer a warp's part is, the less it loads from shared memory.
+    pub(super) const fn warp_grid(unit: Unit, [block_m, block_n]: [usize; 2], warps: usize) -> [usize; 2] {
+        let few = 1 << (warps.ilog2() / 2);
+        match unit {
+            Unit::M16N8K8 | Unit::M16N8K16 if block_n > block_m => [few, warps / few],
+            _ => [warps / few, few],
+        }
+    }
+
+    const fn warps_along(&self) -> [usize; 2] {
+        MatmulTile::warp_grid(self.unit, [self.block_m, self.block_n], self.warps)
+    }
+
+    /// Block rows that blocks running at once are spread over, if C is walked by bands. Together they read about as many
+    /// rows of A as columns of B.
+    pub(super) const fn band(&self) -> Option<usize> {
+        match self.unit {
+            Unit::M16N8K16 => Some(BAND.div_ceil(self.block_m)),
+            _ => None,
+        }
     }
 
     /// How deep the unit is: steps along k whose fragments are loaded at once.
@@ -70,7 +90,7 @@ impl MatmulTile {
     }
 
     const fn mma(&self) -> Mma {
-        let warps = MatmulTile::warp_grid(self.warps);
+        let warps = self.warps_along();
         match self.unit {
             Unit::M16N8K8 => Mma::m16n8k8(warps),
             Unit::M16N8K16 => Mma::m16n8k16(warps),
@@ -82,7 +102,7 @@ impl MatmulTile {
         let shape = [self.block_m, self.block_n];
         match self.unit {
             Unit::M8N8K4 | Unit::M16N8K8 | Unit::M16N8K16 => self.mma().accumulator(shape),
-            Unit::Fma => blocked(shape, [4, 4], [4, 8], MatmulTile::warp_grid(self.warps), [1, 0]),
+            Unit::Fma => blocked(shape, [4, 4], [4, 8], self.warps_along(), [1, 0]),
         }
     }
 
