@@ -4,7 +4,7 @@
 //! loaded and staged as its transpose, row by row, and the unit takes it from there. m8n8k4 has a fragment for each case,
 //! with 4 neighbours in memory in a thread: of k, or of a row or column of the result.
 
-use crate::tile::loaded_rows;
+use crate::tile::{VECTOR, loaded_rows};
 use crate::unit::Unit;
 use quadpair::prelude::*;
 
@@ -132,9 +132,13 @@ impl MatmulTile {
     /// A tile of an operand as it comes from global memory, in the order of memory.
     pub(super) const fn loaded(&self, operand: usize) -> Layout {
         let [rows, columns] = if operand == 0 { [self.block_m, self.block_k] } else { [self.block_k, self.block_n] };
-        match self.order[operand] {
-            Order::Rows => loaded_rows(rows, columns, self.warps),
-            Order::Columns => loaded_rows(columns, rows, self.warps),
+        let [rows, columns] = match self.order[operand] {
+            Order::Rows => [rows, columns],
+            Order::Columns => [columns, rows],
+        };
+        match self.unit {
+            Unit::M16N8K16 => lines(rows, columns, self.warps),
+            _ => loaded_rows(rows, columns, self.warps),
         }
     }
 
@@ -152,6 +156,17 @@ impl MatmulTile {
     pub(super) const fn k_contiguous(&self, operand: usize) -> bool {
         (operand == 0) == matches!(self.order[operand], Order::Rows)
     }
+}
+
+/// A tile of rows as it is copied: eight lanes have a line of 128 bytes of a row, so that a thread's pieces lie in few rows
+/// and most of their addresses differ by constants.
+const fn lines(rows: usize, columns: usize, warps: usize) -> Layout {
+    let in_a_row = columns / VECTOR;
+    // With more warps than rows for them the lanes go along the rows further.
+    let least = (32 * warps / rows).next_power_of_two();
+    let wanted = if least > 8 { least } else { 8 };
+    let lanes = if wanted < in_a_row { wanted } else { in_a_row };
+    blocked([rows, columns], [1, VECTOR], [32 / lanes, lanes], [warps, 1], [1, 0])
 }
 
 /// Rows of 16-byte chunks that are XORed with the row, so that neither eight rows of a matrix nor one row's eight chunks
