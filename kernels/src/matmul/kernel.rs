@@ -76,6 +76,36 @@ fn fetch(
     }
 }
 
+/// What a step of a tile does for an operand's next one, which sets out for the slot that all have left if there is one: a
+/// share of the copies, or behind its first fragments all loads to registers.
+#[device]
+fn fetch_ahead(
+    fetched: Option<Tile>,
+    source: Source,
+    slots: [Shared; MOST_STAGES],
+    [tile, tiles]: [Tile; 2],
+    #[comptime] step: usize,
+    #[comptime] operand: usize,
+    #[comptime] t: MatmulTile,
+) -> Option<Tile> {
+    let (slot, step, ahead) = (step / t.steps(), step % t.steps(), t.ahead_of(operand));
+    if t.copies(operand) {
+        let mask = source.inside & (tile + ahead + slot < tiles);
+        let memory = slots[(slot + ahead) % t.stages];
+        let length = t.share(operand);
+        let shares = t.loaded(operand).shape().extent(0) / length;
+        for share in step * shares / t.steps()..(step + 1) * shares / t.steps() {
+            let from = source.next + source.offset.slice(0, share * length, length);
+            memory.slice(0, share * length, length).async_copy_masked(from, mask);
+        }
+        None
+    } else if step == 1 {
+        fetch(source, tile + ahead + slot < tiles, slots[0], operand, t)
+    } else {
+        fetched
+    }
+}
+
 /// A tile that came through registers is put in its slot.
 #[device]
 fn arrive(fetched: Option<Tile>, slot: Shared) {
@@ -159,7 +189,7 @@ pub fn accumulate<T: Element>(
         }
     }
 
-    let steps = t.block_k / t.step();
+    let steps = t.steps();
     let mut acc = zeros::<f32>(t.accumulator());
     for (_, [left, right]) in pipelined(((0..tiles).step_by(t.stages), 0..t.stages * steps), |(tile, step)| {
         let slot = step / steps;
@@ -173,12 +203,12 @@ pub fn accumulate<T: Element>(
             }
             barrier();
         }
-        if step % steps == 1 {
-            // Behind its first fragments the next one sets out, for the slot that all have left.
-            let ahead = [t.ahead_of(0), t.ahead_of(1)];
-            a_fetched = fetch(a, tile + ahead[0] + slot < tiles, a_slots[(slot + ahead[0]) % t.stages], 0, t);
-            b_fetched = fetch(b, tile + ahead[1] + slot < tiles, b_slots[(slot + ahead[1]) % t.stages], 1, t);
+        a_fetched = fetch_ahead(a_fetched, a, a_slots, [tile, tiles], step, 0, t);
+        b_fetched = fetch_ahead(b_fetched, b, b_slots, [tile, tiles], step, 1, t);
+        if step % steps == t.last_fetch(0) {
             a.next = a.next + a.along * t.block_k;
+        }
+        if step % steps == t.last_fetch(1) {
             b.next = b.next + b.along * t.block_k;
         }
         let at = step % steps * t.step();

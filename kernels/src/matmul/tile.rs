@@ -73,6 +73,16 @@ impl MatmulTile {
         }
     }
 
+    /// Steps of a tile.
+    pub(super) const fn steps(&self) -> usize {
+        self.block_k / self.step()
+    }
+
+    /// The step of a tile in which the last of an operand's next one sets out.
+    pub(super) const fn last_fetch(&self, operand: usize) -> usize {
+        if self.copies(operand) { self.steps() - 1 } else { 1 }
+    }
+
     /// Whether an operand's tiles are copied to shared memory asynchronously: every chip that has m16n8k16 can, where
     /// rows are aligned. Else they come through registers.
     pub(super) const fn copies(&self, operand: usize) -> bool {
@@ -137,9 +147,17 @@ impl MatmulTile {
             Order::Columns => [columns, rows],
         };
         match self.unit {
-            Unit::M16N8K16 => lines(rows, columns, self.warps),
+            Unit::M16N8K16 => lines([rows, columns], self.warps, self.steps()),
             _ => loaded_rows(rows, columns, self.warps),
         }
+    }
+
+    /// Rows of an operand's tile in memory that the threads have side by side: what a step copies is a multiple of them.
+    pub(super) const fn share(&self, operand: usize) -> usize {
+        let loaded = self.loaded(operand);
+        let rows = loaded.shape().extent(0);
+        let side_by_side = 32 / line_lanes(rows, loaded.shape().extent(1), self.warps, self.steps()) * self.warps;
+        if side_by_side < rows { side_by_side } else { rows }
     }
 
     /// Shared memory for a tile of an operand, in the order of memory.
@@ -158,15 +176,18 @@ impl MatmulTile {
     }
 }
 
-/// A tile of rows as it is copied: eight lanes have a line of 128 bytes of a row, so that a thread's pieces lie in few rows
-/// and most of their addresses differ by constants.
-const fn lines(rows: usize, columns: usize, warps: usize) -> Layout {
-    let in_a_row = columns / VECTOR;
-    // With more warps than rows for them the lanes go along the rows further.
-    let least = (32 * warps / rows).next_power_of_two();
-    let wanted = if least > 8 { least } else { 8 };
-    let lanes = if wanted < in_a_row { wanted } else { in_a_row };
-    blocked([rows, columns], [1, VECTOR], [32 / lanes, lanes], [warps, 1], [1, 0])
+/// A tile of rows as it is copied.
+const fn lines(shape: [usize; 2], warps: usize, steps: usize) -> Layout {
+    let lanes = line_lanes(shape[0], shape[1], warps, steps);
+    blocked(shape, [1, VECTOR], [32 / lanes, lanes], [warps, 1], [1, 0])
+}
+
+/// Lanes along a row of a tile that is copied: enough for a line of 128 bytes, and for rows in each of its steps. The fewer
+/// they are, the fewer rows a thread's pieces lie in, and the more of their addresses differ by constants.
+const fn line_lanes(rows: usize, columns: usize, warps: usize, steps: usize) -> usize {
+    let needed = (32 * warps * steps / rows).next_power_of_two();
+    let wanted = if needed > 8 { needed } else { 8 };
+    if wanted < columns / VECTOR { wanted } else { columns / VECTOR }
 }
 
 /// Rows of 16-byte chunks that are XORed with the row, so that neither eight rows of a matrix nor one row's eight chunks
