@@ -128,16 +128,15 @@ fn slots<T: Element>(first: Shared, #[comptime] stages: usize) -> [Shared; MOST_
 /// that those that run at once share what they read.
 #[device]
 pub fn first([m, n, _]: [Tile; 3], #[comptime] t: MatmulTile) -> [Tile; 2] {
-    let [row, column] = [program_id(1), program_id(0)];
     if let Some(band) = t.band() {
         let [rows, columns] = [cdiv(m, t.block_m), cdiv(n, t.block_n)];
-        let number = row * columns + column;
+        let number = program_id(1) * columns + program_id(0);
         let top = number / (columns * band) * band;
         let height = minimum(rows - top, band);
         let inside = number - top * columns;
         [(top + inside % height) * t.block_m, inside / height * t.block_n]
     } else {
-        [row * t.block_m, column * t.block_n]
+        [program_id(1) * t.block_m, program_id(0) * t.block_n]
     }
 }
 
