@@ -21,6 +21,13 @@ pub(crate) const fn loaded_rows(rows: usize, columns: usize, warps: usize) -> La
     blocked([rows, columns], [1, VECTOR], [32 / lanes, lanes], [warps, 1], [1, 0])
 }
 
+/// Shared memory of rows whose 16-byte pieces are copied, and loaded as 8x8 matrices, without a bank conflict: the eight
+/// rows of a matrix have theirs in eight different places of 128 bytes.
+pub(crate) const fn for_matrices(rows: usize, columns: usize) -> SharedLayout {
+    let pieces = if columns / VECTOR < 8 { columns / VECTOR } else { 8 };
+    swizzled([rows, columns], VECTOR, 8 / pieces, pieces, [1, 0])
+}
+
 /// An address, a distance or a count that is known to keep rows aligned where they are.
 #[device]
 pub(crate) fn row_aligned(x: Tile, #[comptime] aligned: bool) -> Tile {

@@ -150,6 +150,18 @@ impl Layout {
         self.bases[self.registers as usize + bit]
     }
 
+    /// Whether warps have different parts of an axis.
+    pub const fn differs_between_warps(&self, axis: usize) -> bool {
+        let mut i = 0;
+        while axis < self.shape.rank() && i < self.warp_bits() {
+            if self.shape.coordinate(self.warp_basis(i), axis) != 0 {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
     /// What a bit of the warp's number moves by.
     pub const fn warp_basis(&self, bit: usize) -> u32 {
         self.bases[self.registers as usize + LANE_BITS + bit]

@@ -423,16 +423,14 @@ pub enum OpKind {
 }
 
 impl OpKind {
-    /// The author's name of an operation for which all warps of a block must come together.
+    /// The author's name of an operation for which all warps of a block must come together. A reduction or a scan may be
+    /// one too: its layout tells.
     pub const fn meets_other_warps(&self) -> Option<&'static str> {
         match self {
             OpKind::Barrier => Some("barrier"),
-            OpKind::Convert(_, Bound::Registers) => None,
-            OpKind::Convert(..) => Some("convert_layout"),
+            OpKind::Convert(_, Bound::Any) => Some("convert_layout"),
             OpKind::Gather { .. } => Some("gather"),
             OpKind::Histogram(_) => Some("histogram"),
-            OpKind::Apply(Apply::Reduce { .. }) => Some("reduce"),
-            OpKind::Apply(Apply::Scan { .. }) => Some("associative_scan"),
             _ => None,
         }
     }

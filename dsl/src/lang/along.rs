@@ -24,26 +24,19 @@ impl Tile {
     /// `x.reduce_sum(1)`. A loop that adds up sums them once, behind it.
     #[track_caller]
     pub const fn thread_sum(self, trace: &mut Trace<'_>, axis: usize) -> Tile {
-        let layout = self.tiled(trace, "thread_sum");
-        if let Err(error) = typing::reduce(&layout, axis) {
-            trace.broken("thread_sum", error);
-            return self;
-        }
-        let mut sum = self;
-        while let Some((low, count)) = sum.layout().own_bits(axis) {
-            // The run of bits as an axis of its own.
-            let split = sum.layout().split_axis(axis, low, count).check();
-            let run = sum.relabelled(trace, "thread_sum", split).reduced(trace, "thread_sum", BinaryOp::Add, axis + 1);
-            let merged = run.layout().merge_axis(axis).check();
-            sum = run.relabelled(trace, "thread_sum", merged);
-        }
-        sum
+        self.within_threads(trace, "thread_sum", BinaryOp::Add, axis)
     }
 
     /// The largest along an axis, which the result lacks; a number wins over NaN.
     #[track_caller]
     pub const fn reduce_max(self, trace: &mut Trace<'_>, axis: usize) -> Tile {
         self.reduced(trace, "reduce_max", BinaryOp::Max, axis)
+    }
+
+    /// The largest along an axis of what each thread has, as [`thread_sum`](Self::thread_sum).
+    #[track_caller]
+    pub const fn thread_max(self, trace: &mut Trace<'_>, axis: usize) -> Tile {
+        self.within_threads(trace, "thread_max", BinaryOp::Max, axis)
     }
 
     /// The smallest along an axis, which the result lacks; a number wins over NaN.
@@ -116,6 +109,25 @@ impl Tile {
     #[track_caller]
     pub const fn cumprod_reverse(self, trace: &mut Trace<'_>, axis: usize) -> Tile {
         self.scanned(trace, "cumprod_reverse", BinaryOp::Mul, axis, true)
+    }
+
+    /// A reduction along the bits of an axis that only registers move along.
+    #[track_caller]
+    const fn within_threads(self, trace: &mut Trace<'_>, name: &'static str, op: BinaryOp, axis: usize) -> Tile {
+        let layout = self.tiled(trace, name);
+        if let Err(error) = typing::reduce(&layout, axis) {
+            trace.broken(name, error);
+            return self;
+        }
+        let mut whole = self;
+        while let Some((low, count)) = whole.layout().own_bits(axis) {
+            // The run of bits as an axis of its own.
+            let split = whole.layout().split_axis(axis, low, count).check();
+            let run = whole.relabelled(trace, name, split).reduced(trace, name, op, axis + 1);
+            let merged = run.layout().merge_axis(axis).check();
+            whole = run.relabelled(trace, name, merged);
+        }
+        whole
     }
 
     #[track_caller]

@@ -122,6 +122,12 @@ impl Function {
             );
             return Layout::SCALAR;
         };
+        if let Apply::Reduce { axis, .. } | Apply::Scan { axis, .. } = self.apply
+            && trace.in_one_warp()
+            && layout.differs_between_warps(axis as usize)
+        {
+            trace.comes_alone(self.name);
+        }
         match &self.operands {
             None => layout,
             Some(others) => trace.rule(self.name, typing::together(others, &layout), layout),

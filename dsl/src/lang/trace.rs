@@ -195,9 +195,15 @@ impl<'a> Trace<'a> {
         if self.one_warp > 0
             && let Some(name) = kind.meets_other_warps()
         {
-            let text = Text::new(name).push(": inside `if warp_any(..)` other warps may not come along");
-            self.fail(text.push("; bring it before or behind the `if`"));
+            self.comes_alone(name);
         }
+    }
+
+    /// Reports an operation for which warps must come together where they may not.
+    #[track_caller]
+    pub(crate) const fn comes_alone(&mut self, name: &str) {
+        let text = Text::new(name).push(": inside `if warp_any(..)` other warps may not come along");
+        self.fail(text.push("; bring it before or behind the `if`"));
     }
 
     const fn keep(&mut self, op: Op) {

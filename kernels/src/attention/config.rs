@@ -7,8 +7,8 @@
 //! ```text
 //! registers      block_n r / 32 scores, columns r / 32 of the output (columns: head dim, up to whole chunks), and a chunk
 //!                of K or V on its way, block_n chunk / (32 warps) elements
-//! shared memory  of the block: Q, block_m columns; as many chunks as it has slots, block_n chunk each; P, where it isn't
-//!                shuffled
+//! shared memory  of the block: Q, block_m columns; two chunks, block_n chunk each, or as many whole tiles as it has slots,
+//!                block_n columns each, where K and V are copied; P, where it isn't shuffled
 //! ```
 //!
 //! Of the profile's matrix units the first is taken whose tiles reach the head dim; where there is none, FMA.
@@ -74,7 +74,7 @@ const ROWS: [usize; 5] = [16, 32, 64, 128, 256];
 const KEYS: [usize; 4] = [16, 32, 64, 128];
 const WARPS: [usize; 5] = [1, 2, 4, 8, 16];
 const WIDTHS: [usize; 4] = [16, 32, 64, 128];
-/// Chunks that tiles have room for in shared memory, unless a profile says otherwise.
+/// Tiles of K and V that there is room for in shared memory, unless a profile says otherwise.
 const SLOTS: usize = 2;
 
 /// The tiles that attention has kernels for on a unit and that the profile's chip can hold, for operands of a type. Those of
@@ -168,7 +168,10 @@ fn has_registers(unit: Unit, dtype: DType, tile: &Tile) -> bool {
     };
     let of_q_and_k = (left * rows(tile) + right * tile.block_n) / 4;
     let of_v = tile.chunk / 2;
-    let fetched = 2 * tile.block_n * tile.chunk * dtype.bytes() as usize / 4 / (32 * tile.warps);
+    let fetched = match FlashTile::copies_on(unit) {
+        true => 0,
+        false => 2 * tile.block_n * tile.chunk * dtype.bytes() as usize / 4 / (32 * tile.warps),
+    };
     scores + output + of_q_and_k.max(of_v) + fetched <= 256
 }
 
@@ -181,7 +184,11 @@ fn holds(limits: &Limits, unit: Unit, dtype: DType, tile: &Tile) -> bool {
 /// Elements of the operands' type in a block's shared memory.
 fn shared_elements(unit: Unit, tile: &Tile) -> usize {
     let exchanged = if unit == Unit::Fma { tile.block_m * tile.block_n } else { 0 };
-    tile.block_m * columns(tile) + tile.slots * tile.block_n * tile.chunk + exchanged
+    let keys_and_values = match FlashTile::copies_on(unit) {
+        true => tile.slots * tile.block_n * columns(tile),
+        false => 2 * tile.block_n * tile.chunk,
+    };
+    tile.block_m * columns(tile) + keys_and_values + exchanged
 }
 
 /// Chooses unit and tile for operands of a type.

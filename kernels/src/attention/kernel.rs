@@ -20,7 +20,9 @@
 //! accumulators to left operands within a warp.
 //! The last tiles, which may not be whole or not be seen by all rows, are computed by the same function with masks.
 
-use super::place::{Part, Rows, Sight, behind, fetch, fetch_chunk, head_start, part, rows_from, sight, strides};
+use super::place::{
+    Part, Rows, Sight, behind, copy_chunk, fetch, fetch_chunk, head_start, part, rows_from, sight, strides,
+};
 use super::score::{Scoring, biased, exponent, fall, log_sum, reference_to};
 use super::tile::FlashTile;
 use crate::tile::{VECTOR, product, row_aligned};
@@ -30,6 +32,8 @@ use quadpair::prelude::*;
 const SLACK: f32 = 8.0;
 /// The most chunks of a head.
 const CHUNKS: usize = 4;
+/// The most slots for chunks of K and V.
+const SLOTS: usize = 8;
 /// The most parts of a tile of P.
 const PARTS: usize = 32;
 
@@ -55,13 +59,15 @@ struct State {
 #[derive(Clone, Copy)]
 struct Memory {
     q: [Shared; CHUNKS],
-    slots: [Shared; 2],
+    slots: [Shared; SLOTS],
+    /// Fragments of Q by chunk, where they stay in registers.
+    kept: [Tile; CHUNKS],
 }
 
 /// The slot of a chunk, counted from the tile's first: K's, then V's.
 #[device]
-fn slot(memory: Memory, #[comptime] chunk: usize) -> Shared {
-    memory.slots[chunk % 2]
+fn slot(memory: Memory, #[comptime] chunk: usize, #[comptime] t: FlashTile) -> Shared {
+    memory.slots[chunk % t.ring()]
 }
 
 /// Fragments of Q and K^T.
@@ -72,8 +78,12 @@ fn score_fragments(
     #[comptime] at: usize,
     #[comptime] t: FlashTile,
 ) -> [Tile; 2] {
-    let q = memory.q[chunk].slice(1, at, t.key_step).load(t.queries(t.key_step));
-    let k = slot(memory, chunk).permute([1, 0]).slice(0, at, t.key_step).load(t.keys(t.key_step));
+    let q = if t.keep_queries {
+        memory.kept[chunk].slice(1, at, t.key_step)
+    } else {
+        memory.q[chunk].slice(1, at, t.key_step).load(t.queries(t.key_step))
+    };
+    let k = slot(memory, chunk, t).permute([1, 0]).slice(0, at, t.key_step).load(t.keys(t.key_step));
     [q, k]
 }
 
@@ -85,7 +95,23 @@ fn value_fragments(
     #[comptime] first: usize,
     #[comptime] t: FlashTile,
 ) -> Tile {
-    slot(memory, t.chunks() + chunk).slice(0, first, t.value_step).load(t.values())
+    slot(memory, t.chunks() + chunk, t).slice(0, first, t.value_step).load(t.values())
+}
+
+/// A whole tile of K or V sets out, counted from this tile's K.
+#[device]
+fn copy_tile(
+    memory: Memory,
+    rows: [Rows; 2],
+    at: Tile,
+    #[comptime] number: usize,
+    #[comptime] edge: bool,
+    #[comptime] t: FlashTile,
+) {
+    for chunk in number * t.chunks()..(number + 1) * t.chunks() {
+        copy_chunk(slot(memory, chunk, t), rows, at, chunk, edge, t);
+    }
+    commit_group();
 }
 
 /// From a chunk to the next one, which becomes visible; the one behind it sets out.
@@ -99,10 +125,19 @@ fn turn(
     #[comptime] edge: bool,
     #[comptime] t: FlashTile,
 ) -> Tile {
-    slot(memory, chunk + 1).store(fetched);
-    let next = fetch_chunk(rows, at, chunk + 2, edge, t);
-    barrier();
-    next
+    if t.copies() {
+        if (chunk + 1) % t.chunks() == 0 {
+            wait_group(t.slots - 2);
+            barrier();
+            copy_tile(memory, rows, at, (chunk + 1) / t.chunks() - 1 + t.slots, edge, t);
+        }
+        fetched
+    } else {
+        slot(memory, chunk + 1, t).store(fetched);
+        let next = fetch_chunk(rows, at, chunk + 2, edge, t);
+        barrier();
+        next
+    }
 }
 
 /// One tile of keys; `at` is the place of its first one, counted from the end.
@@ -130,7 +165,7 @@ fn attend<T: Element>(
             } else if chunk + 1 < chunks {
                 fetched = turn(memory, rows, fetched, at, chunk, edge, t);
                 next = score_fragments(memory, chunk + 1, 0, t);
-            } else if t.early_values {
+            } else if t.early_values && !(edge && t.copies()) {
                 fetched = turn(memory, rows, fetched, at, chunk, edge, t);
                 value = value_fragments(memory, 0, 0, t);
             }
@@ -148,8 +183,9 @@ fn attend<T: Element>(
     let mut reference = state.reference;
     let mut sum = state.sum;
     let mut acc = state.acc;
-    let largest = s.reduce_max(1);
-    if warp_any(exponent(largest, reference, scoring, t) > SLACK) {
+    let largest = if t.early_largest { s.reduce_max(1).expand_dims(1) } else { s.thread_max(1) };
+    if warp_any(exponent(largest, reference.expand_dims(1), scoring, t) > SLACK) {
+        let largest = largest.reduce_max(1);
         let grown = minimum(reference, reference_to(largest, scoring, t));
         let alpha = fall(reference, grown, t);
         reference = grown;
@@ -166,7 +202,7 @@ fn attend<T: Element>(
         sum = sum + part.thread_sum(1);
         p[first / t.part()] = part.to::<T>().convert_layout(t.probabilities());
     }
-    if !t.early_values {
+    if !t.early_values || edge && t.copies() {
         fetched = turn(memory, rows, fetched, at, chunks - 1, edge, t);
         value = value_fragments(memory, 0, 0, t);
     }
@@ -222,7 +258,7 @@ pub fn flash_attention<T: Element, U: Element, O: Element>(
     #[comptime] t: FlashTile,
 ) {
     let lengths = [n_k, splits, split_keys];
-    let own = part(lengths, t);
+    let own = part(lengths, n_q, t);
     let Part { first_row, head, entry, first_key, keys, .. } = own;
     let [q_stride, k_stride] = [strides(q_stride, t), strides(k_stride, t)];
     let v_stride = strides(v_stride, t);
@@ -235,8 +271,19 @@ pub fn flash_attention<T: Element, U: Element, O: Element>(
 
     let chunk_layout = t.staged(t.block_n, t.values(), T::DTYPE.bits());
     let queries = t.staged(t.block_m, t.queries(VECTOR), T::DTYPE.bits());
-    let mut memory =
-        Memory { q: [shared::<T>(queries); CHUNKS], slots: [shared::<T>(chunk_layout), shared::<T>(chunk_layout)] };
+    let mut memory = Memory {
+        q: [shared::<T>(queries); CHUNKS],
+        slots: [shared::<T>(chunk_layout); SLOTS],
+        kept: [own.first_row; CHUNKS],
+    };
+    for number in 1..t.ring() {
+        memory.slots[number] = shared::<T>(chunk_layout);
+    }
+    if t.copies() {
+        for number in 0..t.slots {
+            copy_tile(memory, [k_rows, v_rows], 0 - keys, number, true, t);
+        }
+    }
     for chunk in 0..t.chunks() {
         if chunk > 0 {
             memory.q[chunk] = shared::<T>(queries);
@@ -247,8 +294,17 @@ pub fn flash_attention<T: Element, U: Element, O: Element>(
         }
         memory.q[chunk].store(rows);
     }
-    slot(memory, 0).store(fetch(k_rows, 0 - keys, t.block_n, 0, true, t));
+    if t.copies() {
+        wait_group(t.slots - 1);
+    } else {
+        slot(memory, 0, t).store(fetch(k_rows, 0 - keys, t.block_n, 0, true, t));
+    }
     barrier();
+    if t.keep_queries {
+        for chunk in 0..t.chunks() {
+            memory.kept[chunk] = memory.q[chunk].load(t.queries(t.width));
+        }
+    }
 
     let mut state = State {
         acc: [zeros::<f32>(t.output()); CHUNKS],
@@ -256,7 +312,7 @@ pub fn flash_attention<T: Element, U: Element, O: Element>(
         sum: zeros::<f32>(t.scores()).thread_sum(1),
         k: k_rows,
         v: v_rows,
-        fetched: fetch_chunk([k_rows, v_rows], 0 - keys, 1, true, t),
+        fetched: if t.copies() { first_row } else { fetch_chunk([k_rows, v_rows], 0 - keys, 1, true, t) },
         first: score_fragments(memory, 0, 0, t),
     };
     let row = first_row + arange(t.scores().slice(1));
@@ -277,13 +333,13 @@ pub fn flash_attention<T: Element, U: Element, O: Element>(
         state = attend::<T>(state, memory, near, scoring, at, false, t);
     }
     // Computed anew, not kept in registers across the loop.
-    let own = part(lengths, t);
+    let own = part(lengths, n_q, t);
     let far = sight(own, n_q, n_k, t);
     for at in (far.whole - own.keys..far.end).step_by(t.block_n) {
         state = attend::<T>(state, memory, far, scoring, at, true, t);
     }
 
-    let Part { first_row, head, number, .. } = part(lengths, t);
+    let Part { first_row, head, number, .. } = part(lengths, n_q, t);
     let out_stride = strides(out_stride, t);
     let sum = state.sum.reduce_sum(1);
     let inverse = select(sum == 0.0, 0.0, 1.0 / sum);

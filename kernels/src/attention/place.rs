@@ -22,12 +22,14 @@ pub(super) struct Part {
 
 /// The block's own part.
 #[device]
-pub(super) fn part([n_k, splits, split_keys]: [Tile; 3], #[comptime] t: FlashTile) -> Part {
+pub(super) fn part([n_k, splits, split_keys]: [Tile; 3], n_q: Tile, #[comptime] t: FlashTile) -> Part {
     let number = program_id(2);
     let entry = number / splits;
     let first_key = (number - entry * splits) * split_keys;
     let keys = minimum(n_k - first_key, split_keys);
-    Part { first_row: program_id(0) * t.block_m, head: program_id(1), entry, first_key, keys, number }
+    // The rows that see most begin first, so that the last blocks to run are short.
+    let tile = if t.causal { cdiv(n_q, t.block_m) - 1 - program_id(0) } else { program_id(0) };
+    Part { first_row: tile * t.block_m, head: program_id(1), entry, first_key, keys, number }
 }
 
 /// Which keys a block's rows see.
@@ -73,8 +75,29 @@ pub(super) fn rows_from(start: Tile, stride: Tile, #[comptime] count: usize, #[c
     Rows { place: start + (row as i64 * stride + column as i64), stride }
 }
 
-/// A chunk of some rows; with `edge`, 0 for rows that there aren't. `at` is the first row's place, counted from the end:
-/// the last row is at -1.
+/// Where a chunk of some rows may be read, or nothing if everywhere; with `edge`, not in rows that there aren't. `at` is
+/// the first row's place, counted from the end: the last row is at -1.
+#[device]
+fn inside(
+    at: Tile,
+    #[comptime] count: usize,
+    #[comptime] chunk: usize,
+    #[comptime] edge: bool,
+    #[comptime] t: FlashTile,
+) -> Option<Tile> {
+    let layout = t.rows(count);
+    let row = arange(layout.slice(1)).expand_dims(1);
+    let column = arange(layout.slice(0)).expand_dims(0) + chunk * t.width;
+    let padded = (chunk + 1) * t.width > t.head_dim;
+    match (edge, padded) {
+        (false, false) => None,
+        (true, false) => Some(row + at < 0),
+        (false, true) => Some(column < t.head_dim),
+        (true, true) => Some((row + at < 0) & (column < t.head_dim)),
+    }
+}
+
+/// A chunk of some rows; 0 where it may not be read.
 #[device]
 pub(super) fn fetch(
     rows: Rows,
@@ -84,16 +107,10 @@ pub(super) fn fetch(
     #[comptime] edge: bool,
     #[comptime] t: FlashTile,
 ) -> Tile {
-    let layout = t.rows(count);
-    let row = arange(layout.slice(1)).expand_dims(1);
-    let column = arange(layout.slice(0)).expand_dims(0) + chunk * t.width;
     let place = rows.place + chunk * t.width;
-    let padded = (chunk + 1) * t.width > t.head_dim;
-    match (edge, padded) {
-        (false, false) => load(place),
-        (true, false) => load_masked(place, row + at < 0, 0.0),
-        (false, true) => load_masked(place, column < t.head_dim, 0.0),
-        (true, true) => load_masked(place, (row + at < 0) & (column < t.head_dim), 0.0),
+    match inside(at, count, chunk, edge, t) {
+        None => load(place),
+        Some(mask) => load_masked(place, mask, 0.0),
     }
 }
 
@@ -103,24 +120,54 @@ pub(super) fn behind(rows: Rows, #[comptime] count: usize) -> Rows {
     Rows { place: rows.place + rows.stride * count, ..rows }
 }
 
+/// The rows of a tile's chunk, counted from the first of K: then come V's, the next tile's of K and of V.
+#[device]
+fn chunk_rows([k, v]: [Rows; 2], #[comptime] chunk: usize, #[comptime] t: FlashTile) -> Rows {
+    match chunk / t.chunks() {
+        0 => k,
+        1 => v,
+        2 => behind(k, t.block_n),
+        _ => behind(v, t.block_n),
+    }
+}
+
+/// Where the first row of a tile's chunk is, if the tile's is at `at`.
+#[device]
+fn chunk_at(at: Tile, #[comptime] chunk: usize, #[comptime] t: FlashTile) -> Tile {
+    if chunk < 2 * t.chunks() { at } else { at + t.block_n }
+}
+
 /// A chunk of this tile or the next, counted from this one's first: K's, then V's.
 #[device]
 pub(super) fn fetch_chunk(
-    [k, v]: [Rows; 2],
+    rows: [Rows; 2],
     at: Tile,
     #[comptime] chunk: usize,
     #[comptime] edge: bool,
     #[comptime] t: FlashTile,
 ) -> Tile {
-    let chunks = t.chunks();
-    if chunk < chunks {
-        fetch(k, at, t.block_n, chunk, edge, t)
-    } else if chunk < 2 * chunks {
-        fetch(v, at, t.block_n, chunk - chunks, edge, t)
-    } else if chunk < 3 * chunks {
-        fetch(behind(k, t.block_n), at + t.block_n, t.block_n, chunk - 2 * chunks, edge, t)
-    } else {
-        fetch(behind(v, t.block_n), at + t.block_n, t.block_n, chunk - 3 * chunks, edge, t)
+    let own = chunk_rows(rows, chunk, t);
+    let at = chunk_at(at, chunk, t);
+    fetch(own, at, t.block_n, chunk % t.chunks(), edge, t)
+}
+
+/// The same on its way to shared memory.
+#[device]
+pub(super) fn copy_chunk(
+    to: Shared,
+    rows: [Rows; 2],
+    at: Tile,
+    #[comptime] chunk: usize,
+    #[comptime] edge: bool,
+    #[comptime] t: FlashTile,
+) {
+    let own = chunk_rows(rows, chunk, t);
+    let at = chunk_at(at, chunk, t);
+    let column = chunk % t.chunks();
+    let place = own.place + column * t.width;
+    match inside(at, t.block_n, column, edge, t) {
+        None => to.async_copy(place),
+        Some(mask) => to.async_copy_masked(place, mask.broadcast_to(t.rows(t.block_n))),
     }
 }
 

@@ -13,7 +13,7 @@
 //! scores, and goes on with what its neighbour sends.
 
 use super::kernel::FlashAttention;
-use crate::tile::loaded_rows;
+use crate::tile::{for_matrices, loaded_rows};
 use crate::unit::Unit;
 use quadpair::prelude::*;
 
@@ -36,8 +36,14 @@ pub struct FlashTile {
     pub key_step: usize,
     /// Rows of V whose fragments are loaded at once.
     pub value_step: usize,
+    /// Tiles of K and V that shared memory has room for, where they come by copies.
+    pub slots: usize,
+    /// Whether the fragments of Q stay in registers.
+    pub keep_queries: bool,
     /// Whether the first chunk of V is made visible before the softmax, not behind it.
     pub early_values: bool,
+    /// Whether threads exchange the largest scores of their rows in each tile, or only where the reference must follow.
+    pub early_largest: bool,
     /// Warps of a block.
     pub warps: usize,
     /// Whether every row starts at a 16-byte boundary.
@@ -53,6 +59,21 @@ pub struct FlashTile {
 impl FlashTile {
     pub(super) const fn chunks(&self) -> usize {
         self.head_dim.div_ceil(self.width)
+    }
+
+    /// Whether K and V come by asynchronous copies, a whole tile at once, not by chunks through registers.
+    pub(super) const fn copies(&self) -> bool {
+        FlashTile::copies_on(self.unit) && self.aligned
+    }
+
+    /// The same of aligned rows: every chip that has m16n8k16 has such copies.
+    pub(super) const fn copies_on(unit: Unit) -> bool {
+        matches!(unit, Unit::M16N8K16)
+    }
+
+    /// Slots for chunks.
+    pub(super) const fn ring(&self) -> usize {
+        if self.copies() { self.slots * self.chunks() } else { 2 }
     }
 
     /// Keys of a part of P: as many as P has in a thread's own registers, while it is still scores.
@@ -139,7 +160,10 @@ impl FlashTile {
 
     /// Shared memory for a chunk of Q, K or V between global memory and the operand.
     pub(super) const fn staged(&self, rows: usize, operand: Layout, bits: u32) -> SharedLayout {
-        SharedLayout::between(&self.rows(rows), &operand, bits)
+        match self.unit {
+            Unit::M16N8K8 | Unit::M16N8K16 => for_matrices(rows, self.width),
+            _ => SharedLayout::between(&self.rows(rows), &operand, bits),
+        }
     }
 }
 
@@ -191,7 +215,10 @@ impl FlashTile {
             width: FlashTile::width_of(head_dim),
             key_step,
             value_step,
+            slots: 2,
+            keep_queries: FlashTile::copies_on(unit) && head_dim <= 64,
             early_values,
+            early_largest: !FlashTile::copies_on(unit),
             warps,
             aligned: true,
             causal: false,

@@ -161,9 +161,9 @@ impl<T: Real, U: Real, E: Epilogue> Matmul<T, U, E> {
     }
 
     fn kernel(&self, variant: &Variant) -> E::Kernel<T, U> {
-        let Choice { unit, tile: Tile { block_m, block_n, block_k, warps, .. } } = self.choice;
+        let Choice { unit, tile: Tile { block_m, block_n, block_k, warps, stages } } = self.choice;
         let Variant { order, aligned, accumulate, bias } = *variant;
-        E::kernel(MatmulTile { unit, block_m, block_n, block_k, warps, stages: 2, order, aligned, accumulate, bias })
+        E::kernel(MatmulTile { unit, block_m, block_n, block_k, warps, stages, order, aligned, accumulate, bias })
     }
 
     /// What a program is called in its PTX: `matmul_m8n8k4_128x64x32_f16_f32`, with what is special about the call.
