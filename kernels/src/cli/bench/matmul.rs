@@ -196,8 +196,8 @@ impl Sample {
     fn of(a: &[f16], b: &[f16], Size { m, n, k }: Size) -> Result<Self, CliError> {
         let (step, count) = ((m / CHECKED).max(1), CHECKED.min(m));
         let rows: Vec<usize> = (0..count).map(|row| step / 2 + row * step).collect();
-        let a = Matrix { stride: step * k, ..Matrix::contiguous(&a[(step / 2 * k).min(a.len())..], count, k) };
-        Ok(Self { rows, expected: product(&a, &Matrix::contiguous(b, k, n))? })
+        let a: Vec<f16> = rows.iter().flat_map(|row| &a[row * k..][..k]).copied().collect();
+        Ok(Self { rows, expected: product(&Matrix::contiguous(&a, count, k), &Matrix::contiguous(b, k, n))? })
     }
 
     /// Compares a product of `n` columns with the sample, and counts every element that is no number.
