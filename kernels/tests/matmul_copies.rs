@@ -48,11 +48,11 @@ fn place(row: usize, column: usize, order: Order, stride: usize) -> usize {
 }
 
 /// Runs a product of this size and checks each element.
-fn check<T: Real>(t: MatmulTile, [m, n, k]: [usize; 3]) -> Counters {
+fn check<T: Real, U: Real>(t: MatmulTile, [m, n, k]: [usize; 3]) -> Counters {
     let [sa, sb] = [stride(m, k, t.order[0], t.aligned[0]), stride(k, n, t.order[1], t.aligned[1])];
     let sc = n.next_multiple_of(8) + if t.aligned[2] { 0 } else { 1 };
     let (a, b) = (numbers::<T>(sa * m.max(k), 1), numbers::<T>(sb * n.max(k), 2));
-    let mut c = vec![f32::NAN; sc * m];
+    let mut c = vec![U::from_f64(f64::NAN); sc * m];
     let arguments = Arguments {
         a: &a[..],
         b: &b[..],
@@ -67,14 +67,14 @@ fn check<T: Real>(t: MatmulTile, [m, n, k]: [usize; 3]) -> Counters {
         alpha: 1.0,
         beta: 0.0,
     };
-    let instance = Instance::new("copies", plain::Fused::kernel::<T, f32>(t));
-    let args = plain::Fused::args::<Simulator, T, f32>(arguments);
+    let instance = Instance::new("copies", plain::Fused::kernel::<T, U>(t));
+    let args = plain::Fused::args::<Simulator, T, U>(arguments);
     let report = instance.launch(&Simulator::new(CHIP), args).unwrap_or_else(|e| panic!("{t:?} {m} {n} {k}: {e}"));
     for row in 0..m {
         for column in 0..n {
             let term = |i| a[place(row, i, t.order[0], sa)].to_f64() * b[place(i, column, t.order[1], sb)].to_f64();
             let sum: f64 = (0..k).map(term).sum();
-            assert_eq!(f64::from(c[row * sc + column]), sum, "{t:?}, {m} {n} {k}: row {row}, column {column}");
+            assert_eq!(c[row * sc + column].to_f64(), U::from_f64(sum).to_f64(), "{t:?}, {m} {n} {k}: row {row}, column {column}");
         }
     }
     report.counters.unwrap()
@@ -88,8 +88,8 @@ fn every_order_and_size() {
             // Lines of memory have a multiple of 8 elements.
             let [m, n, k] = size;
             let m = if order[0] == Order::Columns { aligned(m) } else { m };
-            check::<f16>(MatmulTile { order, ..TILE }, [m, n, k]);
-            check::<bf16>(MatmulTile { order, stages: 4, block_k: 64, ..TILE }, [m, n, k]);
+            check::<f16, f16>(MatmulTile { order, ..TILE }, [m, n, k]);
+            check::<bf16, f32>(MatmulTile { order, stages: 4, block_k: 64, ..TILE }, [m, n, k]);
         }
     }
 }
@@ -98,7 +98,7 @@ fn every_order_and_size() {
 fn an_operand_that_can_not_be_copied_comes_through_registers() {
     for order in ORDERS {
         for aligned in [[false, true, true], [true, false, true], [false; 3]] {
-            check::<f16>(MatmulTile { order, aligned, ..TILE }, [72, 72, 136]);
+            check::<f16, f16>(MatmulTile { order, aligned, ..TILE }, [72, 72, 136]);
         }
     }
 }
@@ -107,7 +107,7 @@ fn an_operand_that_can_not_be_copied_comes_through_registers() {
 fn every_number_of_stages_and_shape() {
     for stages in [2, 3, 4] {
         for (block_m, block_n) in [(64, 128), (128, 64)] {
-            check::<f16>(MatmulTile { stages, block_m, block_n, warps: 8, ..TILE }, [72, 136, 168]);
+            check::<f16, f16>(MatmulTile { stages, block_m, block_n, warps: 8, ..TILE }, [72, 136, 168]);
         }
     }
 }
@@ -115,7 +115,7 @@ fn every_number_of_stages_and_shape() {
 /// Bands end where C does: each block is computed once whatever the number of rows and columns of blocks.
 #[test]
 fn bands_cover_every_block() {
-    check::<f16>(TILE, [64 * 33 + 1, 136, 8]);
+    check::<f16, f16>(TILE, [64 * 33 + 1, 136, 8]);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn nothing_waits_for_a_bank_and_nothing_is_packed() {
     for order in ORDERS {
         for (block_m, block_n, block_k) in [(64, 64, 32), (128, 64, 64), (64, 128, 32)] {
             let t = MatmulTile { order, block_m, block_n, block_k, ..TILE };
-            let counters = check::<f16>(t, [128, 128, 128]);
+            let counters = check::<f16, f16>(t, [128, 128, 128]);
             assert_eq!(counters.shared_wavefronts, counters.shared_ideal, "{t:?}");
             assert_eq!(counters.shared_store, 0);
         }

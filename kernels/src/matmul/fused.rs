@@ -113,7 +113,7 @@ macro_rules! matmul_with {
                 let place = device::place(start[2], stride[2], first, size, t);
                 let x = device::scaled(acc, place, alpha, beta, t);
                 let bias = if t.bias { Some(device::column_bias(bias, place)) } else { None };
-                device::write::<U>($epilogue(x, bias), place);
+                device::write::<U>($epilogue(x, bias), place, start[2], stride[2], first, size, t);
             }
 
             /// The product with this epilogue.

@@ -231,13 +231,25 @@ pub struct Place {
     n: Tile,
 }
 
-/// The elements of C for the rows and columns from `first` on.
+/// The elements of C for the rows and columns from `first` on, as the accumulator has them.
 #[device]
-pub fn place(c: Tile, stride: Tile, first: [Tile; 2], [m, n, _]: [Tile; 3], #[comptime] t: MatmulTile) -> Place {
+pub fn place(c: Tile, stride: Tile, first: [Tile; 2], size: [Tile; 3], #[comptime] t: MatmulTile) -> Place {
+    place_in(c, stride, first, size, t, t.accumulator())
+}
+
+#[device]
+fn place_in(
+    c: Tile,
+    stride: Tile,
+    first: [Tile; 2],
+    [m, n, _]: [Tile; 3],
+    #[comptime] t: MatmulTile,
+    #[comptime] layout: Layout,
+) -> Place {
     let [c, stride, n] =
         [row_aligned(c, t.aligned[2]), row_aligned(stride, t.aligned[2]), row_aligned(n, t.aligned[2])];
-    let row = first[0] + arange(t.accumulator().slice(1)).expand_dims(1);
-    let column = first[1] + arange(t.accumulator().slice(0)).expand_dims(0);
+    let row = first[0] + arange(layout.slice(1)).expand_dims(1);
+    let column = first[1] + arange(layout.slice(0)).expand_dims(0);
     let address = c + row as i64 * stride as i64 + column as i64;
     Place { address, inside: (row < m) & (column < n), column, n }
 }
@@ -255,8 +267,22 @@ pub fn column_bias(bias: Tile, place: Place) -> Tile {
     load_masked(bias + place.column as i64, place.column < place.n, 0.0) as f32
 }
 
-/// Stores a block's elements of C.
+/// Stores a block's elements of C, whose place is that of the accumulator.
 #[device]
-pub fn write<U: Element>(x: Tile, place: Place) {
-    store_masked(place.address, x.to::<U>(), place.inside);
+pub fn write<U: Element>(
+    x: Tile,
+    place: Place,
+    c: Tile,
+    stride: Tile,
+    first: [Tile; 2],
+    size: [Tile; 3],
+    #[comptime] t: MatmulTile,
+) {
+    let x = x.to::<U>();
+    if let Some(layout) = t.stored(U::DTYPE.bits()) {
+        let place = place_in(c, stride, first, size, t, layout);
+        store_masked(place.address, x.convert_layout_within(layout, Bound::NoSharedMemory), place.inside);
+    } else {
+        store_masked(place.address, x, place.inside);
+    }
 }

@@ -103,7 +103,7 @@ impl MatmulTile {
         let warps = self.warps_along();
         match self.unit {
             Unit::M16N8K8 => Mma::m16n8k8(warps),
-            Unit::M16N8K16 => Mma::m16n8k16(warps),
+            Unit::M16N8K16 => Mma::m16n8k16(warps).together(),
             _ => Mma::m8n8k4(Quadpairs::TwoByTwo, warps),
         }
     }
@@ -113,6 +113,20 @@ impl MatmulTile {
         match self.unit {
             Unit::M8N8K4 | Unit::M16N8K8 | Unit::M16N8K16 => self.mma().accumulator(shape),
             Unit::Fma => blocked(shape, [4, 4], [4, 8], self.warps_along(), [1, 0]),
+        }
+    }
+
+    /// The elements of C as they are stored, if that is another layout than the accumulator's. The units of 16 rows leave a
+    /// thread two neighbours; in a warp's own part of C four lanes can exchange theirs, so that each has 16 bytes of a row.
+    pub(super) const fn stored(&self, bits: u32) -> Option<Layout> {
+        let [along_m, along_n] = self.warps_along();
+        let [rows, columns] = [self.block_m / along_m, self.block_n / along_n];
+        match self.unit {
+            Unit::M16N8K16 if self.aligned[2] && bits == 16 && columns >= 32 => Some(
+                blocked([along_m, rows, along_n, columns], [1, 1, 1, 8], [1, 8, 1, 4], [along_m, 1, along_n, 1], [3, 2, 1, 0])
+                    .reshape([self.block_m, self.block_n]),
+            ),
+            _ => None,
         }
     }
 

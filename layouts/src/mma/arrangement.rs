@@ -137,11 +137,13 @@ pub struct Mma {
     staggered: bool,
     /// Whether quadpairs take turns of four rows or columns instead of eight.
     interleaved: bool,
+    /// Whether a warp's atoms lie side by side instead of taking turns with other warps'.
+    together: bool,
 }
 
 impl Mma {
     const fn of(unit: Unit, warps: [usize; 2]) -> Mma {
-        Mma { unit, warps, wide: false, staggered: false, interleaved: false }
+        Mma { unit, warps, wide: false, staggered: false, interleaved: false, together: false }
     }
 
     /// The same with other columns in a thread: where two atoms lie side by side, the thread's part of the second goes on
@@ -183,6 +185,20 @@ impl Mma {
     /// ```
     pub const fn staggered(self) -> Mma {
         Mma { staggered: true, ..self }
+    }
+
+    /// The same with each warp's atoms in one piece of the tile: warps don't take turns along rows and columns. m8n8k4's
+    /// never do.
+    ///
+    /// ```
+    /// use quadpair_layouts::Mma;
+    /// const UNIT: Mma = Mma::m16n8k16([2, 2]);
+    /// // Where the second warp's first element is.
+    /// assert_eq!(UNIT.accumulator([64, 64]).apply(0, 0, 1), 8);
+    /// assert_eq!(UNIT.together().accumulator([64, 64]).apply(0, 0, 1), 32);
+    /// ```
+    pub const fn together(self) -> Mma {
+        Mma { together: true, ..self }
     }
 
     /// Volta's unit with its quadpairs and `[along m, along n]` warps arranged so.
@@ -376,7 +392,7 @@ impl<'f> Spread<'f> {
             if outer[dim] {
                 below[dim] += quadpairs[dim];
                 let rest = shape.dim_bits(dim).saturating_sub(below[dim] + warps);
-                between[dim] = below[dim] + mma.unit.below_warps(dim, rest);
+                between[dim] = below[dim] + if mma.together { rest } else { mma.unit.below_warps(dim, rest) };
             }
             above[dim] = between[dim] + warps;
             dim += 1;
