@@ -74,7 +74,11 @@ fn check<T: Real, U: Real>(t: MatmulTile, [m, n, k]: [usize; 3]) -> Counters {
         for column in 0..n {
             let term = |i| a[place(row, i, t.order[0], sa)].to_f64() * b[place(i, column, t.order[1], sb)].to_f64();
             let sum: f64 = (0..k).map(term).sum();
-            assert_eq!(c[row * sc + column].to_f64(), U::from_f64(sum).to_f64(), "{t:?}, {m} {n} {k}: row {row}, column {column}");
+            assert_eq!(
+                c[row * sc + column].to_f64(),
+                U::from_f64(sum).to_f64(),
+                "{t:?}, {m} {n} {k}: row {row}, column {column}"
+            );
         }
     }
     report.counters.unwrap()

@@ -5,6 +5,7 @@
 //! a block holds as many tiles of each in shared memory as it has stages.
 
 use super::MatmulError;
+use super::tile::copies;
 use crate::chip;
 use crate::unit::{Unit, UnitChoice};
 use quadpair::DType;
@@ -37,6 +38,11 @@ const fn extents(unit: Unit) -> ([usize; 3], [usize; 2]) {
     }
 }
 
+/// Tiles of A and B in shared memory, the usual number first: where they are copied, more than two are worth it.
+const fn stages(unit: Unit) -> &'static [usize] {
+    if copies(unit) { &[4, 3, 2] } else { &[2] }
+}
+
 /// The tiles that matmul has kernels for on a unit and that the profile's chip can hold, for operands of a type. Those of one
 /// size (rows, columns, depth) come with the one first that a request for this size gets.
 pub fn tiles(profile: &Profile, unit: Unit, dtype: DType) -> Vec<Tile> {
@@ -44,9 +50,11 @@ pub fn tiles(profile: &Profile, unit: Unit, dtype: DType) -> Vec<Tile> {
     let sides = sides.into_iter().flat_map(|m| sides.map(|n| (m, n)));
     let sizes = sides.flat_map(|(m, n)| depths.map(|k| (m, n, k)));
     let all = sizes.flat_map(|(block_m, block_n, block_k)| {
-        WARPS.map(|warps| Tile { block_m, block_n, block_k, warps, stages: 2 })
+        let tile = move |warps, stages| Tile { block_m, block_n, block_k, warps, stages };
+        WARPS.into_iter().flat_map(move |warps| stages(unit).iter().map(move |&stages| tile(warps, stages)))
     });
-    let fits = |tile: &Tile| exists(unit, tile) && has_registers(dtype, tile) && holds(&profile.limits, dtype, tile);
+    let fits =
+        |tile: &Tile| exists(unit, tile) && has_registers(unit, dtype, tile) && holds(&profile.limits, dtype, tile);
     let mut all: Vec<Tile> = all.filter(fits).collect();
     all.sort_by_key(|tile| (tile.block_m * tile.block_n, tile.block_m, tile.block_k));
     all
@@ -69,11 +77,12 @@ const fn exists(unit: Unit, tile: &Tile) -> bool {
     whole && tile.block_m <= 2 * tile.block_n && tile.block_n <= 2 * tile.block_m
 }
 
-/// Whether a thread's registers are likely to do: up to 128 sums, and elements of the next tile.
-fn has_registers(dtype: DType, tile: &Tile) -> bool {
+/// Whether a thread's registers are likely to do: up to 128 sums, and elements of the next tile if it comes through them.
+fn has_registers(unit: Unit, dtype: DType, tile: &Tile) -> bool {
     let threads = 32 * tile.warps;
     let sums = tile.block_m * tile.block_n / threads;
-    sums <= 128 && sums + operands(tile) * dtype.bytes() as usize / 4 / threads <= 160
+    let fetched = if copies(unit) { 0 } else { operands(tile) * dtype.bytes() as usize / 4 / threads };
+    sums <= 128 && sums + fetched <= 160
 }
 
 /// Whether a block of the chip has the threads and the shared memory.

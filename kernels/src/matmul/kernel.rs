@@ -1,9 +1,10 @@
 //! Matrix product, the kernel.
 //!
-//! A block computes `block_m` x `block_n` elements of C. It walks along k, `block_k` at a time, through two stages of
-//! shared memory: while one is multiplied, the next tiles of A and B come from global memory, and are staged in the other
-//! before the last products of this one. Within a stage the unit's fragments of a step are loaded while the step before
-//! is multiplied. So there is one barrier a tile, and nobody waits for memory:
+//! A block computes `block_m` x `block_n` elements of C. It walks along k, `block_k` at a time, through stages of shared
+//! memory: while one is multiplied, the next tiles of A and B come from global memory. With two stages, on a chip where
+//! they come through registers, they are staged in the other before the last products of this one. Within a stage the
+//! unit's fragments of a step are loaded while the step before is multiplied. So there is one barrier a tile, and nobody
+//! waits for memory:
 //!
 //! ```text
 //! global memory     tile 1 ──────────────────────┐    tile 2 ─────────
@@ -12,117 +13,18 @@
 //! products          step 0   step 1   ...  last step          step 0
 //! ```
 //!
+//! Where the chip copies from global to shared memory by itself, `stages - 1` tiles are on their way at once, and a step
+//! begins its share of the copies of one. All else is the same: before the barrier a thread waits for its copies instead of
+//! storing what it loaded.
+//!
 //! The first tile is the one that may be narrower than the others, so that only its loads look at k. Where k runs
 //! along lines, lines beyond the matrix are loaded as its last one, else as 0: they only make elements of C that are never
 //! stored.
 
+use super::source::{Source, arrive, fetch, fetch_ahead, slots, source};
 use super::tile::{MOST_STAGES, MatmulTile};
 use crate::tile::{product, row_aligned};
 use quadpair::prelude::*;
-
-/// An operand in global memory.
-#[derive(Clone, Copy, Aggregate)]
-struct Source {
-    /// Where the next tile starts.
-    next: Tile,
-    /// The distance between neighbours along k.
-    along: Tile,
-    /// Where each element of a tile lies.
-    offset: Tile,
-    /// Its number along k.
-    depth: Tile,
-    /// Whether it is inside the matrix, wherever the tile is along k.
-    inside: Tile,
-}
-
-/// The rows of A (or columns of B) from `first` on; there are `limit`.
-#[device]
-fn source(
-    start: Tile,
-    stride: Tile,
-    first: Tile,
-    limit: Tile,
-    #[comptime] operand: usize,
-    #[comptime] t: MatmulTile,
-) -> Source {
-    let layout = t.loaded(operand);
-    let [start, stride] = [row_aligned(start, t.aligned[operand]), row_aligned(stride, t.aligned[operand])];
-    let [row, column] = [arange(layout.slice(1)).expand_dims(1), arange(layout.slice(0)).expand_dims(0)];
-    if t.k_contiguous(operand) {
-        let next = start + first as i64 * stride as i64;
-        let offset = (minimum(first + row, limit - 1) - first) * stride + column;
-        Source { next, along: scalar::<i32>(1), offset, depth: column, inside: scalar::<bool>(true) }
-    } else {
-        let offset = row * stride + column;
-        Source { next: start + first, along: stride, offset, depth: row, inside: first + column < limit }
-    }
-}
-
-/// The next tile sets out for a slot where the mask holds, and 0 elsewhere: what comes through registers is given back.
-#[device]
-fn fetch(
-    source: Source,
-    mask: Tile,
-    slot: Shared,
-    #[comptime] operand: usize,
-    #[comptime] t: MatmulTile,
-) -> Option<Tile> {
-    let (from, mask) = (source.next + source.offset, source.inside & mask);
-    if t.copies(operand) {
-        slot.async_copy_masked(from, mask);
-        None
-    } else {
-        Some(load_masked(from, mask, 0.0))
-    }
-}
-
-/// What a step of a tile does for an operand's next one, which sets out for the slot that all have left if there is one: a
-/// share of the copies, or behind its first fragments all loads to registers.
-#[device]
-fn fetch_ahead(
-    fetched: Option<Tile>,
-    source: Source,
-    slots: [Shared; MOST_STAGES],
-    [tile, tiles]: [Tile; 2],
-    #[comptime] step: usize,
-    #[comptime] operand: usize,
-    #[comptime] t: MatmulTile,
-) -> Option<Tile> {
-    let (slot, step, ahead) = (step / t.steps(), step % t.steps(), t.ahead_of(operand));
-    if t.copies(operand) {
-        let mask = source.inside & (tile + ahead + slot < tiles);
-        let memory = slots[(slot + ahead) % t.stages];
-        let length = t.share(operand);
-        let shares = t.loaded(operand).shape().extent(0) / length;
-        for share in step * shares / t.steps()..(step + 1) * shares / t.steps() {
-            let from = source.next + source.offset.slice(0, share * length, length);
-            memory.slice(0, share * length, length).async_copy_masked(from, mask);
-        }
-        None
-    } else if step == 1 {
-        fetch(source, tile + ahead + slot < tiles, slots[0], operand, t)
-    } else {
-        fetched
-    }
-}
-
-/// A tile that came through registers is put in its slot.
-#[device]
-fn arrive(fetched: Option<Tile>, slot: Shared) {
-    if let Some(fetched) = fetched {
-        slot.store(fetched);
-    }
-}
-
-/// Shared memory for a tile each, `stages` of them; what follows is the first again.
-#[device]
-fn slots<T: Element>(first: Shared, #[comptime] stages: usize) -> [Shared; MOST_STAGES] {
-    let mut slots = [first; MOST_STAGES];
-    for i in 1..stages {
-        slots[i] = shared::<T>(first.layout());
-    }
-    slots
-}
 
 /// The first row and column of a block. Where C is walked by bands, blocks go down the rows of one, column by column, so
 /// that those that run at once share what they read.
@@ -151,6 +53,29 @@ pub fn starts(memory: [Tile; 3], batch_stride: [Tile; 3], #[comptime] t: MatmulT
     starts
 }
 
+/// Whole tiles set out behind the first, a group each, as far ahead as copies go.
+#[device]
+fn run_ahead(
+    [a, b]: [Source; 2],
+    [a_slots, b_slots]: [[Shared; MOST_STAGES]; 2],
+    tiles: Tile,
+    #[comptime] t: MatmulTile,
+) -> [Source; 2] {
+    let (mut a, mut b) = (a, b);
+    for slot in 1..t.ahead() {
+        commit_group();
+        if t.copies(0) {
+            fetch(a, tiles > slot as i32, a_slots[slot], 0, t);
+            a.next = a.next + a.along * t.block_k;
+        }
+        if t.copies(1) {
+            fetch(b, tiles > slot as i32, b_slots[slot], 1, t);
+            b.next = b.next + b.along * t.block_k;
+        }
+    }
+    [a, b]
+}
+
 /// `A B` for the rows and columns from `first` on, as an accumulator.
 #[device]
 pub fn accumulate<T: Element>(
@@ -175,18 +100,7 @@ pub fn accumulate<T: Element>(
     let mut b_fetched = fetch(b, b.depth < narrow, b_slots[0], 1, t);
     a.next = a.next + a.along * narrow;
     b.next = b.next + b.along * narrow;
-    for slot in 1..t.ahead() {
-        // What is copied is further ahead.
-        commit_group();
-        if t.copies(0) {
-            a_fetched = fetch(a, tiles > slot as i32, a_slots[slot], 0, t);
-            a.next = a.next + a.along * t.block_k;
-        }
-        if t.copies(1) {
-            b_fetched = fetch(b, tiles > slot as i32, b_slots[slot], 1, t);
-            b.next = b.next + b.along * t.block_k;
-        }
-    }
+    let [mut a, mut b] = run_ahead([a, b], [a_slots, b_slots], tiles, t);
 
     let steps = t.steps();
     let mut acc = zeros::<f32>(t.accumulator());
@@ -218,71 +132,4 @@ pub fn accumulate<T: Element>(
         acc = product(left, right, acc, t.unit);
     }
     acc
-}
-
-/// A block's elements of C.
-#[derive(Clone, Copy, Aggregate)]
-pub struct Place {
-    address: Tile,
-    inside: Tile,
-    /// Their columns.
-    column: Tile,
-    /// How many columns there are.
-    n: Tile,
-}
-
-/// The elements of C for the rows and columns from `first` on, as the accumulator has them.
-#[device]
-pub fn place(c: Tile, stride: Tile, first: [Tile; 2], size: [Tile; 3], #[comptime] t: MatmulTile) -> Place {
-    place_in(c, stride, first, size, t, t.accumulator())
-}
-
-#[device]
-fn place_in(
-    c: Tile,
-    stride: Tile,
-    first: [Tile; 2],
-    [m, n, _]: [Tile; 3],
-    #[comptime] t: MatmulTile,
-    #[comptime] layout: Layout,
-) -> Place {
-    let [c, stride, n] =
-        [row_aligned(c, t.aligned[2]), row_aligned(stride, t.aligned[2]), row_aligned(n, t.aligned[2])];
-    let row = first[0] + arange(layout.slice(1)).expand_dims(1);
-    let column = first[1] + arange(layout.slice(0)).expand_dims(0);
-    let address = c + row as i64 * stride as i64 + column as i64;
-    Place { address, inside: (row < m) & (column < n), column, n }
-}
-
-/// `alpha x + beta C`.
-#[device]
-pub fn scaled(x: Tile, place: Place, alpha: Tile, beta: Tile, #[comptime] t: MatmulTile) -> Tile {
-    let x = x * alpha;
-    if t.accumulate { x + load_masked(place.address, place.inside, 0.0) as f32 * beta } else { x }
-}
-
-/// The bias of each column.
-#[device]
-pub fn column_bias(bias: Tile, place: Place) -> Tile {
-    load_masked(bias + place.column as i64, place.column < place.n, 0.0) as f32
-}
-
-/// Stores a block's elements of C, whose place is that of the accumulator.
-#[device]
-pub fn write<U: Element>(
-    x: Tile,
-    place: Place,
-    c: Tile,
-    stride: Tile,
-    first: [Tile; 2],
-    size: [Tile; 3],
-    #[comptime] t: MatmulTile,
-) {
-    let x = x.to::<U>();
-    if let Some(layout) = t.stored(U::DTYPE.bits()) {
-        let place = place_in(c, stride, first, size, t, layout);
-        store_masked(place.address, x.convert_layout_within(layout, Bound::NoSharedMemory), place.inside);
-    } else {
-        store_masked(place.address, x, place.inside);
-    }
 }

@@ -28,7 +28,9 @@ mod error;
 mod fused;
 mod kernel;
 mod matrix;
+mod place;
 mod reference;
+mod source;
 mod tile;
 
 use quadpair::prelude::*;
@@ -43,7 +45,8 @@ pub use tile::{MatmulTile, Order};
 
 /// What kernels with an epilogue are made of.
 pub mod device {
-    pub use super::kernel::{Place, accumulate, column_bias, first, place, scaled, starts, write};
+    pub use super::kernel::{accumulate, first, starts};
+    pub use super::place::{Place, column_bias, place, scaled, write};
 }
 
 /// The sum with the bias, if there is one.

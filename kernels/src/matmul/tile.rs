@@ -9,10 +9,15 @@ use crate::unit::Unit;
 use quadpair::prelude::*;
 
 /// Most tiles of an operand that are in shared memory at once.
-pub(super) const MOST_STAGES: usize = 4;
+pub(super) const MOST_STAGES: usize = 6;
 
 /// Rows of a band of C.
 const BAND: usize = 2048;
+
+/// Whether every chip that has the unit copies from global to shared memory by itself.
+pub(super) const fn copies(unit: Unit) -> bool {
+    matches!(unit, Unit::M16N8K16)
+}
 
 /// The comptime parameters: sizes, and the layouts that follow from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,7 +32,7 @@ pub struct MatmulTile {
     pub block_k: usize,
     /// Warps of a block, an even power of two or twice one.
     pub warps: usize,
-    /// Tiles of each operand that shared memory has room for, 2 to 4.
+    /// Tiles of each operand that shared memory has room for, 2 to 6.
     pub stages: usize,
     /// How A and B lie in memory.
     pub order: [Order; 2],
@@ -83,10 +88,10 @@ impl MatmulTile {
         if self.copies(operand) { self.steps() - 1 } else { 1 }
     }
 
-    /// Whether an operand's tiles are copied to shared memory asynchronously: every chip that has m16n8k16 can, where
-    /// rows are aligned. Else they come through registers.
+    /// Whether an operand's tiles are copied to shared memory by the chip, which takes aligned rows. Else they come through
+    /// registers.
     pub(super) const fn copies(&self, operand: usize) -> bool {
-        matches!(self.unit, Unit::M16N8K16) && self.aligned[operand]
+        copies(self.unit) && self.aligned[operand]
     }
 
     /// How many tiles ahead of the one that is multiplied an operand's next one is.
@@ -123,8 +128,14 @@ impl MatmulTile {
         let [rows, columns] = [self.block_m / along_m, self.block_n / along_n];
         match self.unit {
             Unit::M16N8K16 if self.aligned[2] && bits == 16 && columns >= 32 => Some(
-                blocked([along_m, rows, along_n, columns], [1, 1, 1, 8], [1, 8, 1, 4], [along_m, 1, along_n, 1], [3, 2, 1, 0])
-                    .reshape([self.block_m, self.block_n]),
+                blocked(
+                    [along_m, rows, along_n, columns],
+                    [1, 1, 1, 8],
+                    [1, 8, 1, 4],
+                    [along_m, 1, along_n, 1],
+                    [3, 2, 1, 0],
+                )
+                .reshape([self.block_m, self.block_n]),
             ),
             _ => None,
         }
