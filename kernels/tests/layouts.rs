@@ -187,7 +187,7 @@ fn explain_tells_a_kernel_by_its_lines() {
     let text = prints(&["explain", "matmul"]);
     for part in [
         "\nkernels/src/matmul/kernel.rs\n",
-        "let left = a_shared[stage].permute(t.dims(0)).slice(1, at, STEP).load(t.fragment(0, STEP));",
+        "let left = a_slots[slot].permute(t.dims(0)).slice(1, at, t.step()).load(t.fragment(0, t.step()));",
         " x load of shared0: ",
         "each turn of line ",
         "\nTOTAL, instructions of a warp ",

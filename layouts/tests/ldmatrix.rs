@@ -92,15 +92,16 @@ fn swizzles_and_gaps_keep_rows_apart() {
     assert_eq!((load(&a, row_major([64, 64])).instructions, load(&b, row_major([64, 64])).instructions), (4, 16));
 }
 
-/// The register bits that meet the swizzle count matrices, so that what differs between instructions is a constant.
+/// The words of an instruction are a thread's registers in a row, as the unit takes a fragment: swizzled or not, nothing is
+/// moved between the load and the product.
 #[test]
-fn what_a_swizzle_moves_counts_matrices() {
-    let tile = Mma::m16n8k16([1, 1]).a([16, 32]);
-    let load = MatrixLoad::of(&tile, &swizzled([16, 32], 8, 2, 4, [1, 0]), 16).unwrap();
-    let along_k: Vec<u32> = load.lane_bases()[3..].iter().map(|basis| basis & 31).collect();
-    assert_eq!(along_k, [8, 16]);
-    let plain = MatrixLoad::of(&tile, &row_major([16, 32]), 16).unwrap();
-    assert_eq!(plain.lane_bases()[3..], [8 << 5, 8]);
+fn words_come_in_the_order_of_registers() {
+    let unit = Mma::m16n8k16([1, 1]);
+    for memory in [swizzled([16, 32], 8, 2, 4, [1, 0]), row_major([16, 32])] {
+        let load = MatrixLoad::of(&unit.a([16, 32]), &memory, 16).unwrap();
+        assert_eq!([0, 1, 2, 3].map(|matrix| load.register(matrix, 0)), [0, 2, 4, 6]);
+        assert_eq!(load.lane_bases()[3..], [8 << 5, 8]);
+    }
 }
 
 #[test]
