@@ -17,7 +17,7 @@ use quadpair_kernels::metrics::Difference;
 use quadpair_kernels::number::Real;
 use quadpair_kernels::unit::{Unit, UnitChoice};
 use quadpair_kernels::view::View;
-use quadpair_profiles::Profile;
+use quadpair_profiles::{FlashTile, Profile};
 use std::sync::OnceLock;
 
 /// What an output element holds that was never written.
@@ -391,6 +391,25 @@ fn few_rows_get_a_smaller_tile() {
     assert!(block_m < own.tile().0 && block_m >= 4 && block_n <= own.tile().1, "{block_m} x {block_n}");
     assert_eq!(own.tile_for(&Problem { n_q: 900, ..decode }), own.tile());
     assert_eq!(asked.tile_for(&decode), own.tile());
+}
+
+#[test]
+fn a_profile_has_its_own_tiles_for_few_rows() {
+    let mut profile = profile_with(Unit::M16N8K16);
+    let (flash, _) = profile.tiles_mut("m16n8k16").unwrap();
+    let few = |rows, block_m| FlashTile { rows_le: Some(rows), block_m, block_n: 32, warps: 1, ..flash[0] };
+    let few = [few(16, 16), few(32, 32)];
+    flash.splice(0..0, few);
+    let attention = Attention::<f16, f32>::new(&profile, AttentionConfig::new(64)).unwrap();
+    let problem =
+        Problem { batch: 1, heads: 8, kv_heads: 2, n_q: 1, n_k: 90, head_dim: 64, causal: false, bias: false };
+    let tile = |n_q, kv_heads| attention.tile_for(&Problem { n_q, kv_heads, ..problem });
+    // Four query heads share a key head: 4, 16, 20 and 32 rows of it.
+    assert_eq!([1, 4, 5, 8].map(|n_q| tile(n_q, 2)), [(16, 32), (16, 32), (32, 32), (32, 32)]);
+    assert_eq!([tile(16, 8), tile(17, 8), tile(500, 2)], [(16, 32), (32, 32), attention.tile()]);
+    let asked = AttentionConfig { tile: Some(attention.tile()), ..AttentionConfig::new(64) };
+    let asked = Attention::<f16, f32>::new(&profile, asked).unwrap();
+    assert_eq!(asked.tile_for(&problem), attention.tile());
 }
 
 #[test]

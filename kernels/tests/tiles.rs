@@ -99,10 +99,10 @@ fn check_matmul<T: Real>(unit: Unit, tile: MatmulTile) {
 }
 
 #[test]
-fn matmul_with_every_number_of_warps_and_depth() {
+fn matmul_with_every_number_of_warps_and_stages_and_depth() {
     for unit in Unit::ALL {
         let all = matmul::tiles(&profile_with(unit), unit, DType::F16);
-        for tile in of_each_kind(&all, |tile| (tile.warps, tile.block_k)) {
+        for tile in of_each_kind(&all, |tile| (tile.warps, tile.block_k, tile.stages)) {
             check_matmul::<f16>(unit, tile);
         }
     }

@@ -33,9 +33,9 @@ use std::path::PathBuf;
 /// Find the fastest tiles of a profile's chip, and write a profile that has them.
 ///
 /// Each tile that a kernel has and that the chip can hold is judged: by timing where the GPU is the profile's own chip, else by
-/// the throughput model of `quadpair inspect`, which needs NVIDIA's ptxas and nvdisasm but no GPU. Tiles that spill registers
-/// are left out. Of tiles within a point (by timing: a percent) of the fastest, the one with the smallest part of the output is
-/// taken, which shares a problem out among most blocks.
+/// the throughput model of `quadpair inspect`, which needs NVIDIA's ptxas and nvdisasm but no GPU. Tiles that the model sees spill
+/// registers are left out, and so are those that fail while they are timed, with a note. Of tiles within a point (by timing: a
+/// percent) of the fastest, the one with the smallest part of the output is taken, which shares a problem out among most blocks.
 ///
 /// A problem is f16 operands at a head dim, without a bias or a mask, and the product of f16 matrices that lie row by row.
 #[derive(Debug, clap::Args)]

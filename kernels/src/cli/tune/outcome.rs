@@ -121,6 +121,10 @@ struct Row {
     quadpairs: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     chunk: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slots: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stages: Option<usize>,
     #[serde(flatten)]
     verdict: Verdict,
 }
@@ -149,6 +153,8 @@ fn row(tried: &Tried) -> Row {
             warps: tile.warps,
             quadpairs: tile.quadpairs.map(Quadpairs::name),
             chunk: Some(tile.chunk),
+            slots: Some(tile.slots),
+            stages: None,
             verdict,
         },
         Candidate::Matmul(tile) => Row {
@@ -156,6 +162,8 @@ fn row(tried: &Tried) -> Row {
             warps: tile.warps,
             quadpairs: None,
             chunk: None,
+            slots: None,
+            stages: Some(tile.stages),
             verdict,
         },
     }
@@ -164,7 +172,7 @@ fn row(tried: &Tried) -> Row {
 /// The record as a table.
 pub fn text(record: &Record) -> String {
     let mut table = Table::of_texts();
-    let columns = ["PROBLEM", "TRIED", "TILE", "WARPS", "QUADPAIRS", "CHUNK"];
+    let columns = ["PROBLEM", "TRIED", "TILE", "WARPS", "QUADPAIRS", "CHUNK", "SLOTS, STAGES"];
     table.row(columns.into_iter().chain([record.figure, "REGISTERS", "RESIDENT WARPS"]));
     let mut notes = String::new();
     for found in &record.problems {
@@ -175,7 +183,7 @@ pub fn text(record: &Record) -> String {
         if let Some(row) = &found.faster_but_spills {
             let spills = row.verdict.taken.map_or(0, |taken| taken.spills);
             let parts: Vec<String> = cells(row).into_iter().collect();
-            let [tile, warps, quadpairs, chunk, figure, ..] = &parts[..] else { continue };
+            let [tile, warps, quadpairs, chunk, _, figure, ..] = &parts[..] else { continue };
             notes += &format!(
                 "{}: {tile} with {warps} warps, quadpairs {quadpairs} and chunks of {chunk} has {figure} {}, but spills {spills} bytes.\n",
                 found.name, record.figure
@@ -186,14 +194,16 @@ pub fn text(record: &Record) -> String {
     format!("Tiles for {} on {}, {}\n\n{table}{notes}", record.unit, record.profile, record.figures)
 }
 
-fn cells(row: &Row) -> [String; 7] {
+fn cells(row: &Row) -> [String; 8] {
+    let number = |number: Option<usize>| number.map_or("-".to_owned(), |number| number.to_string());
     let taken =
         |of: fn(super::judge::Taken) -> u32| row.verdict.taken.map_or("-".to_owned(), |taken| of(taken).to_string());
     [
         row.tile.clone(),
         row.warps.to_string(),
         row.quadpairs.unwrap_or("-").to_owned(),
-        row.chunk.map_or("-".to_owned(), |chunk| chunk.to_string()),
+        number(row.chunk),
+        number(row.slots.or(row.stages)),
         format!("{:.1}", row.verdict.figure),
         taken(|taken| taken.registers),
         taken(|taken| taken.resident_warps),
