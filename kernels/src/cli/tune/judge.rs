@@ -121,6 +121,10 @@ impl Search<'_> {
             match rate(candidate) {
                 Ok(figure) => {
                     best = best.max(figure);
+                    // Without a terminal there is no bar: a search that is cut short has said what it found.
+                    if self.bar.is_hidden() {
+                        note(&format!("{}, {candidate}: {figure:.1} TFLOP/s", self.problem));
+                    }
                     tried.push(Tried { candidate: *candidate, verdict: Verdict { figure, taken: None } });
                 }
                 Err(error) => {
