@@ -157,7 +157,7 @@ pub struct FlashTile {
     pub quadpairs: Option<Quadpairs>,
     /// Columns of K and V that go through shared memory at once.
     pub chunk: usize,
-    /// Chunks of K and V that shared memory has room for.
+    /// Tiles of K and V that shared memory has room for, on a unit whose chips can copy to it behind a thread's back.
     #[serde(default = "two")]
     pub slots: usize,
 }
@@ -189,7 +189,7 @@ pub struct MatmulTile {
     pub block_k: usize,
     /// Warps of a block, which share out rows and columns.
     pub warps: usize,
-    /// Tiles of A and of B that shared memory has room for.
+    /// Tiles of A and of B that shared memory has room for, on such a unit.
     #[serde(default = "two")]
     pub stages: usize,
 }

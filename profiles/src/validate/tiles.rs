@@ -17,7 +17,7 @@ const LARGEST: usize = 256;
 const NARROWEST: usize = 16;
 const WIDEST: usize = 128;
 
-/// Chunks, and tiles of products, that shared memory can be divided for.
+/// Tiles of K and V, and of A and B, that shared memory can be divided for.
 const SLOTS: RangeInclusive<usize> = 2..=8;
 const STAGES: RangeInclusive<usize> = 2..=6;
 
@@ -68,7 +68,7 @@ impl Validator<'_> {
             self.warps(&field("warps"), tile.warps, tile.block_m)?;
             self.quadpairs(&field("quadpairs"), tile, with_quadpairs)?;
             self.chunk(&field("chunk"), tile)?;
-            self.count(&field("slots"), tile.slots, SLOTS, "chunks that shared memory has room for")?;
+            self.count(&field("slots"), tile.slots, SLOTS, "tiles of K and V that shared memory has room for")?;
         }
         let last = tiles.len() - 1;
         let rows = tiles[last].rows_le;
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn shared_memory_is_divided_for_a_few() {
-        let slots = "chunks that shared memory has room for are 2 to 8";
+        let slots = "tiles of K and V that shared memory has room for are 2 to 8";
         let expected = format!("mine.yml, line 19: matrix_units[0].flash[0].slots is 1; {slots}");
         assert_eq!(error("2x2, chunk: 64", "2x2, chunk: 64, slots: 1"), expected);
         let stages = "tiles of A and B that shared memory has room for are 2 to 6";
