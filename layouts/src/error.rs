@@ -139,6 +139,10 @@ pub enum Error {
     WgmmaColumns { n: usize },
     /// Fewer warps along m than an instruction of wgmma has.
     WgmmaWarps { warps: usize },
+    /// Fewer rows than an instruction of wgmma has.
+    WgmmaRows { m: usize },
+    /// A tile that isn't arranged as wgmma has it.
+    WgmmaOperand { operand: Operand, difference: Difference },
     /// An element that lies where wgmma would not look for it.
     Descriptor { element: ElementOf, offset: u32 },
     /// A view that starts where none of wgmma's operands can.
@@ -270,6 +274,8 @@ impl Error {
             | Error::PackWidth { .. }
             | Error::OperandIndex { .. }
             | Error::WgmmaColumns { .. }
+            | Error::WgmmaRows { .. }
+            | Error::WgmmaOperand { .. }
             | Error::WgmmaWarps { .. } => self.of_units(),
             Error::Descriptor { .. } | Error::DescriptorStart { .. } | Error::DescriptorExtent { .. } => {
                 self.of_descriptors()
@@ -375,7 +381,7 @@ impl Error {
                 text.shape(&right).push(" has ").number(right.len())
             }
             Error::LessAligned { wanted, bytes } => {
-                let text = text.push("the new view wants memory aligned to ").number(wanted as usize);
+                let text = text.push("the view wants memory aligned to ").number(wanted as usize);
                 text.push(" bytes, this is aligned to ").number(bytes as usize).push(": make it with `aligned`")
             }
             Error::Extents { shapes } => {
@@ -484,6 +490,16 @@ impl Error {
             Error::WgmmaColumns { n } => {
                 let text = text.push("an instruction of wgmma has 8 to 256 columns, not ").number(n);
                 text.push("; a wider tile takes several")
+            }
+            Error::WgmmaRows { m } => {
+                let text = text.push("an instruction of wgmma has 64 rows; the tile has ").number(m);
+                text.push(": take 64 or a multiple")
+            }
+            Error::WgmmaOperand { operand, difference } => {
+                let text = difference.write(text.push(operand.name()).push(" is not as wgmma has it: "));
+                let wanted =
+                    if matches!(operand, Operand::A) { "`a` of the accumulator's" } else { "`accumulator` of a" };
+                text.push(" (there is wgmma's); take the layout ").push(wanted).push(" Mma::wgmma")
             }
             Error::WgmmaWarps { warps } => {
                 let text = text.push("four warps along m share an instruction of wgmma; here are ").number(warps);
@@ -659,6 +675,8 @@ mod tests {
             Error::OperandIndex { index: 2 },
             Error::WgmmaColumns { n: 512 },
             Error::WgmmaWarps { warps: 2 },
+            Error::WgmmaRows { m: 32 },
+            Error::WgmmaOperand { operand, difference },
             Error::Descriptor { element, offset: 9 },
             Error::DescriptorStart { offset: 8, multiple: 512 },
             Error::DescriptorExtent { dim: 1, extent: 128, wants: 64 },
