@@ -47,11 +47,17 @@ pub struct Scalar {
     pub variant: Ident,
 }
 
+/// An architecture: 90 for `sm_90`, and with `specific` for `sm_90a`.
+pub struct Target {
+    pub sm: u32,
+    pub specific: bool,
+}
+
 /// An entry of `instances!`.
 pub struct Instance {
     pub attributes: Vec<Attribute>,
     /// The architecture that it is checked for: `#[target(sm_70)]`.
-    pub sm: Option<u32>,
+    pub target: Option<Target>,
     pub visibility: Visibility,
     pub name: Ident,
     pub value: ExprStruct,

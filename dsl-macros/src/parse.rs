@@ -12,7 +12,7 @@ use syn::{
     PathArguments, ReturnType, Safety, Signature, Token, Type, TypeArray, bracketed,
 };
 
-use crate::ast::{Instance, Kernel, Kind, Parameter, Scalar};
+use crate::ast::{Instance, Kernel, Kind, Parameter, Scalar, Target};
 use crate::errors::{self, Errors};
 
 /// The scalars that a kernel can take, and their variants of `quadpair::Scalar`.
@@ -193,22 +193,26 @@ impl Parse for Instance {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let (targets, attributes): (Vec<_>, Vec<_>) =
             input.call(Attribute::parse_outer)?.into_iter().partition(|attribute| attribute.path().is_ident("target"));
-        let sm = targets.iter().map(architecture).next_back().transpose()?;
+        let target = targets.iter().map(architecture).next_back().transpose()?;
         let visibility = input.parse()?;
         let name = input.parse()?;
         input.parse::<Token![=]>()?;
         match input.parse()? {
-            Expr::Struct(value) => Ok(Instance { attributes, sm, visibility, name, value }),
+            Expr::Struct(value) => Ok(Instance { attributes, target, visibility, name, value }),
             other => Err(syn::Error::new_spanned(other, errors::INSTANCE)),
         }
     }
 }
 
-/// The 70 of `#[target(sm_70)]`.
-fn architecture(attribute: &Attribute) -> syn::Result<u32> {
-    let number = |name: &Ident| name.to_string().strip_prefix("sm_").and_then(|number| number.parse().ok());
+/// The architecture of `#[target(sm_70)]` or `#[target(sm_90a)]`.
+fn architecture(attribute: &Attribute) -> syn::Result<Target> {
+    let target = |name: &Ident| {
+        let name = name.to_string();
+        let (general, specific) = (name.strip_prefix("sm_")?, name.ends_with('a'));
+        Some(Target { sm: general.strip_suffix('a').unwrap_or(general).parse().ok()?, specific })
+    };
     let name = attribute.parse_args::<Ident>().ok();
-    name.as_ref().and_then(number).ok_or_else(|| syn::Error::new_spanned(attribute, errors::TARGET))
+    name.as_ref().and_then(target).ok_or_else(|| syn::Error::new_spanned(attribute, errors::TARGET))
 }
 
 /// Reads the entries of `instances!`.

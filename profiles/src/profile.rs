@@ -82,16 +82,22 @@ pub struct Limits {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ptx {
-    /// Such as `sm_70`.
+    /// Such as `sm_70`, or `sm_90a`.
     pub target: String,
     /// The lowest PTX version that has the target and its unit, such as `6.4`.
     pub isa: String,
 }
 
 impl Ptx {
-    /// The number of the target: 70 of `sm_70`. A profile that was read has one from 50.
+    /// The number of the target: 70 of `sm_70`, 90 of `sm_90a`. A profile that was read has one from 50.
     pub fn sm(&self) -> u32 {
-        self.target.strip_prefix("sm_").and_then(number).unwrap_or(0)
+        let name = self.target.strip_suffix('a').unwrap_or(&self.target);
+        name.strip_prefix("sm_").and_then(number).unwrap_or(0)
+    }
+
+    /// Whether the target is one like `sm_90a`, whose code no other architecture runs.
+    pub fn is_specific(&self) -> bool {
+        self.target.ends_with('a')
     }
 
     /// The two parts of the version.

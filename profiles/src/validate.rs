@@ -96,8 +96,15 @@ impl Validator<'_> {
             let allowed = "a compute capability is a number, a point and a digit, such as \"7.0\"";
             let (major, minor) = pair(chip).unwrap_or((0, 10));
             self.require(minor < 10, &field, chip, allowed)?;
-            let (target, runs) = (&profile.ptx.target, profile.ptx.sm() <= major.saturating_mul(10) + minor);
-            self.require(runs, &field, chip, &format!("ptx.target is {target}, which runs on later chips only"))?;
+            let (target, sm, own) = (&profile.ptx.target, profile.ptx.sm(), major.saturating_mul(10) + minor);
+            self.require(sm <= own, &field, chip, &format!("ptx.target is {target}, which runs on later chips only"))?;
+            let runs = !profile.ptx.is_specific() || sm == own;
+            self.require(
+                runs,
+                &field,
+                chip,
+                &format!("ptx.target is {target}, which runs on {}.{} only", sm / 10, sm % 10),
+            )?;
         }
         Ok(())
     }
@@ -169,11 +176,15 @@ mod tests {
             error("sm_70", "sm_72"),
             "mine.yml, line 3: compute_capabilities[0] is 7.0; ptx.target is sm_72, which runs on later chips only"
         );
+        assert_eq!(
+            error("sm_70", "sm_70a"),
+            "mine.yml, line 3: compute_capabilities[1] is 7.2; ptx.target is sm_70a, which runs on 7.0 only"
+        );
     }
 
     #[test]
     fn target_and_version() {
-        for wrong in ["gfx90a", "sm_", "sm_90a", "sm_+70", "sm_35", "sm_99999999999"] {
+        for wrong in ["gfx90a", "sm_", "sm_90b", "sm_70aa", "sm_+70", "sm_35", "sm_99999999999"] {
             let expected = format!("line 12: ptx.target is {wrong}; a target is sm_50 or later");
             assert!(error("sm_70", wrong).contains(&expected), "{wrong}");
         }

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::{ExprStruct, PathArguments};
 
-use crate::ast::Instance;
+use crate::ast::{Instance, Target};
 use crate::parse;
 use crate::spans::Ends;
 
@@ -17,14 +17,14 @@ pub fn expand(input: TokenStream) -> TokenStream {
 }
 
 fn instance(entry: Instance) -> TokenStream {
-    let Instance { attributes, sm, visibility, name, mut value } = entry;
+    let Instance { attributes, target, visibility, name, mut value } = entry;
     let kernel = value.path.clone();
     let generic = kernel.segments.last().is_some_and(|last| matches!(last.arguments, PathArguments::AngleBracketed(_)));
     if generic {
         value.fields.push(syn::parse_quote!(types: ::core::marker::PhantomData));
     }
     let text = name.to_string();
-    let check = check(&value, sm);
+    let check = check(&value, target);
     quote! {
         #(#attributes)*
         #visibility static #name: ::quadpair::Instance<#kernel> = ::quadpair::Instance::new(#text, #value);
@@ -33,12 +33,15 @@ fn instance(entry: Instance) -> TokenStream {
     }
 }
 
-/// `value.check(sm)`, shown under the value: there rustc begins its account of a broken rule.
-fn check(value: &ExprStruct, sm: Option<u32>) -> TokenStream {
+/// `value.check(target)`, shown under the value: there rustc begins its account of a broken rule.
+fn check(value: &ExprStruct, target: Option<Target>) -> TokenStream {
     let ends = Ends::of(value);
     let method = Ident::new("check", ends.last);
-    let arguments = ends.parenthesize(match sm {
-        Some(sm) => quote!(::core::option::Option::Some(#sm)),
+    let arguments = ends.parenthesize(match target {
+        Some(Target { sm, specific }) => {
+            let kind = Ident::new(if specific { "specific" } else { "general" }, ends.last);
+            quote!(::core::option::Option::Some(::quadpair::lang::Architecture::#kind(#sm)))
+        }
         None => quote!(::core::option::Option::None),
     });
     quote!(#value.#method #arguments)

@@ -118,11 +118,11 @@ fn parameters_struct(kernel: &Kernel, names: &Names) -> TokenStream {
 fn check_function(kernel: &Kernel) -> TokenStream {
     let text = plain(&kernel.name);
     quote_spanned! {kernel.name.span()=>
-        /// Checks the kernel with these comptime parameters: evaluated in a `const`, a broken rule stops the build. `sm`
-        /// is the architecture to check for, 70 for sm_70.
+        /// Checks the kernel with these comptime parameters: evaluated in a `const`, a broken rule stops the build,
+        /// and so does what the target lacks.
         #[allow(dead_code)]
-        pub const fn check(self, sm: ::core::option::Option<u32>) {
-            let mut trace = ::quadpair::lang::Trace::checking(#text, sm);
+        pub const fn check(self, target: ::core::option::Option<::quadpair::lang::Architecture>) {
+            let mut trace = ::quadpair::lang::Trace::checking(#text, target);
             self.trace(&mut trace);
             trace.finish();
         }
