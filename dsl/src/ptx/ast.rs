@@ -19,6 +19,8 @@ pub struct Module {
     pub version: (u32, u32),
     /// Target architecture: 70 for `sm_70`.
     pub target: u32,
+    /// Whether the target is `sm_90a` rather than `sm_90`: what only this architecture has.
+    pub specific: bool,
     /// Source files; `.loc` names them by position, from 1.
     pub files: Vec<String>,
     /// Functions that the driver brings, such as `vprintf`.
@@ -577,6 +579,11 @@ pub enum Op {
         /// Threads that take part; all where absent.
         threads: Option<u32>,
     },
+    /// `pmevent n`: counts an event, for those who measure.
+    PmEvent {
+        /// Which, from 0 to 15.
+        event: u32,
+    },
     /// `bar.warp.sync mask`
     WarpSync {
         /// Lanes that take part.
@@ -667,6 +674,50 @@ pub enum Op {
         b: Vec<Reg>,
         /// Accumulator operands.
         c: Vec<Operand>,
+    },
+    /// A product of four warps that goes on while they do.
+    Wgmma(Wgmma),
+    /// `wgmma.fence.sync.aligned`: registers written before are seen by the products that follow.
+    WgmmaFence,
+    /// `wgmma.commit_group.sync.aligned`: the warp's products so far are a group.
+    WgmmaCommit,
+    /// `wgmma.wait_group.sync.aligned n`: all but the warp's last n groups are done.
+    WgmmaWait {
+        /// Groups that may be under way.
+        groups: u32,
+    },
+}
+
+/// `wgmma.mma_async.sync.aligned.m64nNk16.f32.ty.ty {d}, a, b, p, 1, 1, ..`: d = a b + d, or a b where p is false.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wgmma {
+    /// Columns: 8 to 256.
+    pub n: u32,
+    /// The operands' type.
+    pub ty: Type,
+    /// The sums, read and written.
+    pub d: Vec<Reg>,
+    /// The left operand.
+    pub a: WgmmaLeft,
+    /// The right operand's descriptor.
+    pub b: Reg,
+    /// Whether b is read with n contiguous.
+    pub b_transposed: bool,
+    /// Whether to add to what d holds.
+    pub adds: Reg,
+}
+
+/// The left operand of [`Wgmma`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum WgmmaLeft {
+    /// In registers, two elements each.
+    Registers(Vec<Reg>),
+    /// In shared memory.
+    Memory {
+        /// The descriptor.
+        descriptor: Reg,
+        /// Whether it is read with m contiguous.
+        transposed: bool,
     },
 }
 

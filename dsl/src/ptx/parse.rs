@@ -5,7 +5,7 @@
 //! class counts on through the declarations, so `%r<5>` then `%x<3>` of 32 bits become `%r0` to `%r7`. A label `$L3`
 //! keeps its number and other labels take the free ones. Nested `{ }` scopes are flattened. A comment on a line of its
 //! own is kept, before `.version` in the header and in a body as a statement; others are dropped, as are `.pragma`,
-//! `.maxnreg` and the debug sections. `.reqntid` is read as `.maxntid`, `sm_90a` as `sm_90` and `div.approx` as
+//! `.maxnreg` and the debug sections. `.reqntid` is read as `.maxntid`, `sm_100f` as `sm_100` and `div.approx` as
 //! `div.full`.
 
 use std::collections::{HashMap, HashSet};
@@ -587,6 +587,7 @@ impl Parser {
             header: self.comments(),
             version: (0, 0),
             target: 0,
+            specific: false,
             files: Vec::new(),
             functions: Vec::new(),
             constants: Vec::new(),
@@ -619,7 +620,7 @@ impl Parser {
         let directive = self.word("a directive")?;
         match directive.as_str() {
             ".version" => module.version = self.version()?,
-            ".target" => module.target = self.target()?,
+            ".target" => (module.target, module.specific) = self.target()?,
             ".address_size" => self.address_size()?,
             ".file" => self.file(&mut module.files)?,
             ".section" => self.section()?,
@@ -650,13 +651,16 @@ impl Parser {
         Ok(version)
     }
 
-    fn target(&mut self) -> Result<u32> {
+    /// The architecture, and whether it is one with an `a`.
+    fn target(&mut self) -> Result<(u32, bool)> {
         let expected = "an architecture such as `sm_70`";
         let number = match self.peek() {
-            Kind::Word(word) => word.strip_prefix("sm_").and_then(|rest| canonical(rest.trim_end_matches(['a', 'f']))),
+            Kind::Word(word) => word
+                .strip_prefix("sm_")
+                .and_then(|rest| Some((canonical(rest.trim_end_matches(['a', 'f']))?, rest.ends_with('a')))),
             _ => None,
         };
-        let Some(number) = number.filter(|number| *number > 0) else { return self.fail(expected) };
+        let Some(number) = number.filter(|(number, _)| *number > 0) else { return self.fail(expected) };
         self.advance();
         while self.eat(',') {
             self.word("a target option")?;
@@ -1066,11 +1070,13 @@ impl Parser {
             }
             "trap" => code.finish().map(|()| Op::Trap),
             "bar" | "barrier" => self.bar(code),
+            "pmevent" => self.event(code),
             "membar" | "fence" if code.parts.len() > 1 => Ok(Op::Fence { text: code.text.clone() }),
             "shfl" => self.shfl(code),
             "vote" => self.vote(code),
             "activemask" => self.active_mask(code),
             "mma" => self.mma(code),
+            "wgmma" => self.wgmma(code),
             "ldmatrix" => self.ldmatrix(code),
             "cp" => self.copy(code),
             _ => self.alu(code),
@@ -1547,6 +1553,75 @@ impl Parser {
         self.need(',')?;
         Ok(Op::Mma { shape, a_row, b_row, types, d, a, b, c: self.list(Self::operand)? })
     }
+
+    fn event(&mut self, code: &mut Opcode) -> Result<Op> {
+        code.finish()?;
+        let (place, event) = (self.place(), self.number("an event from 0 to 15")?);
+        if event > 15 {
+            return Err(place.error(format!("`{event}`"), "an event from 0 to 15"));
+        }
+        Ok(Op::PmEvent { event })
+    }
+
+    /// `wgmma.mma_async`, its fence, groups, and waiting for them.
+    fn wgmma(&mut self, code: &mut Opcode) -> Result<Op> {
+        const KINDS: [(usize, &str); 4] = [(0, "mma_async"), (1, "fence"), (2, "commit_group"), (3, "wait_group")];
+        let kind = code.need(&KINDS, "`.mma_async`, `.fence`, `.commit_group` or `.wait_group`")?;
+        code.need_part("sync")?;
+        code.need_part("aligned")?;
+        match kind {
+            0 => self.wgmma_product(code),
+            1 => code.finish().map(|()| Op::WgmmaFence),
+            2 => code.finish().map(|()| Op::WgmmaCommit),
+            _ => {
+                code.finish()?;
+                Ok(Op::WgmmaWait { groups: self.number("a number of groups")? })
+            }
+        }
+    }
+
+    fn wgmma_product(&mut self, code: &mut Opcode) -> Result<Op> {
+        const TYPES: [(Type, &str); 2] = [(Type::F16, "f16"), (Type::BF16, "bf16")];
+        let n = code.peek().strip_prefix("m64n").and_then(|rest| canonical(rest.strip_suffix("k16")?));
+        let Some(n) = n.filter(|n| n.is_multiple_of(8) && (8..=256).contains(n)) else {
+            return Err(code.unknown("a shape such as `m64n128k16`"));
+        };
+        code.next += 1;
+        code.need_part("f32")?;
+        let ty = code.need(&TYPES, "`.f16` or `.bf16`")?;
+        code.need_part(if ty == Type::F16 { "f16" } else { "bf16" })?;
+        code.finish()?;
+        let d = self.list(Self::register)?;
+        self.need(',')?;
+        let registers = if self.is('{') { Some(self.list(Self::register)?) } else { None };
+        let descriptor = if registers.is_none() { Some(self.register()?) } else { None };
+        self.need(',')?;
+        let b = self.register()?;
+        self.need(',')?;
+        let adds = self.predicate_register()?;
+        for _ in 0..2 {
+            self.need(',')?;
+            self.flag("a factor of 1", 1..=1)?;
+        }
+        let transposed = if descriptor.is_some() { self.next_flag()? } else { false };
+        let b_transposed = self.next_flag()?;
+        let a = match descriptor {
+            Some(descriptor) => WgmmaLeft::Memory { descriptor, transposed },
+            None => WgmmaLeft::Registers(registers.unwrap_or_default()),
+        };
+        Ok(Op::Wgmma(Wgmma { n, ty, d, a, b, b_transposed, adds }))
+    }
+
+    fn next_flag(&mut self) -> Result<bool> {
+        self.need(',')?;
+        self.flag("0 or 1", 0..=1)
+    }
+
+    fn flag(&mut self, expected: &str, allowed: std::ops::RangeInclusive<u32>) -> Result<bool> {
+        let place = self.place();
+        let number = self.number(expected)?;
+        if allowed.contains(&number) { Ok(number == 1) } else { Err(place.error(format!("`{number}`"), expected)) }
+    }
 }
 
 fn count_of(count: usize) -> String {
@@ -1612,7 +1687,7 @@ fn access(code: &mut Opcode) -> Result<Access> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::print::tests::{newer, r, sample};
+    use super::super::print::tests::{newer, of_hopper, r, sample};
     use super::super::{print, register_name};
     use super::*;
 
@@ -1658,6 +1733,29 @@ mod tests {
         let plain = newer().into_iter().map(|op| Statement::Instruction { guard: None, op });
         newer_than_volta.entries[0].body = plain.collect();
         round_trips(&newer_than_volta);
+        let mut hopper = sample();
+        (hopper.version, hopper.target, hopper.specific) = ((8, 0), 90, true);
+        let plain = of_hopper().into_iter().map(|op| Statement::Instruction { guard: None, op });
+        hopper.entries[0].body = plain.collect();
+        round_trips(&hopper);
+    }
+
+    #[test]
+    fn products_of_warpgroups_have_their_shapes() {
+        let fails = |line: &str, words: &str| {
+            let error = parse_body(line, REGISTERS).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        };
+        let product = |shape: &str, rest: &str| {
+            format!("wgmma.mma_async.sync.aligned.{shape} {{%f0, %f1, %f2, %f3}}, %rd0, %rd1, %p0, {rest};")
+        };
+        assert!(parse_body(&product("m64n8k16.f32.f16.f16", "1, 1, 0, 1"), REGISTERS).is_ok());
+        fails(&product("m64n12k16.f32.f16.f16", "1, 1, 0, 1"), "m64n128k16");
+        fails(&product("m64n264k16.f32.f16.f16", "1, 1, 0, 1"), "m64n128k16");
+        fails(&product("m64n8k16.f32.f16.bf16", "1, 1, 0, 1"), "`.f16`");
+        fails(&product("m64n8k16.f32.f16.f16", "1, -1, 0, 1"), "a factor of 1");
+        fails(&product("m64n8k16.f32.f16.f16", "1, 1, 0, 2"), "0 or 1");
+        fails("wgmma.fence.sync;", "`.aligned`");
     }
 
     #[test]

@@ -187,7 +187,8 @@ pub fn print(module: &Module) -> String {
         comment(&mut out, "", line);
     }
     let (major, minor) = module.version;
-    out.push_str(&format!(".version {major}.{minor}\n.target sm_{}\n.address_size 64\n", module.target));
+    let specific = flag(module.specific, "a");
+    out.push_str(&format!(".version {major}.{minor}\n.target sm_{}{specific}\n.address_size 64\n", module.target));
     for (position, path) in module.files.iter().enumerate() {
         let path = path.replace('\\', "\\\\").replace('"', "\\\"");
         out.push_str(&format!(".file {} \"{path}\"\n", position + 1));
@@ -351,6 +352,7 @@ fn opcode(op: &Op) -> String {
         Op::Ret => "ret".into(),
         Op::Trap => "trap".into(),
         Op::Bar { .. } => "bar.sync".into(),
+        Op::PmEvent { .. } => "pmevent".into(),
         Op::WarpSync { .. } => "bar.warp.sync".into(),
         Op::Fence { text } => text.clone(),
         Op::Shfl { mode, .. } => dotted(["shfl.sync", spell(&SHUFFLES, *mode), "b32"]),
@@ -364,6 +366,13 @@ fn opcode(op: &Op) -> String {
         Op::CpAsyncCommit => "cp.async.commit_group".into(),
         Op::CpAsyncWait { .. } => "cp.async.wait_group".into(),
         Op::Mma { shape, a_row, b_row, types, .. } => mma(shape, [*a_row, *b_row], types),
+        Op::Wgmma(Wgmma { n, ty, .. }) => {
+            let shape = format!("m64n{n}k16");
+            dotted(["wgmma.mma_async.sync.aligned", &shape, "f32", ty_name(ty), ty_name(ty)])
+        }
+        Op::WgmmaFence => "wgmma.fence.sync.aligned".into(),
+        Op::WgmmaCommit => "wgmma.commit_group.sync.aligned".into(),
+        Op::WgmmaWait { .. } => "wgmma.wait_group.sync.aligned".into(),
     }
 }
 
@@ -407,11 +416,15 @@ fn operands(op: &Op) -> Vec<String> {
         }
         Op::Bra { target, .. } => vec![label_name(*target)],
         Op::Call { .. } | Op::Ret | Op::Trap | Op::Fence { .. } | Op::CpAsyncCommit => Vec::new(),
+        Op::WgmmaFence | Op::WgmmaCommit => Vec::new(),
+        Op::WgmmaWait { groups } => vec![groups.to_string()],
+        Op::Wgmma(own) => wgmma(own),
         Op::LdMatrix { dst, address, .. } => vec![list(dst, reg), place(address)],
         Op::CpAsync { bytes, to, from, read, .. } => {
             [place(to), place(from), bytes.to_string()].into_iter().chain(read.iter().map(operand)).collect()
         }
         Op::CpAsyncWait { groups } => vec![groups.to_string()],
+        Op::PmEvent { event } => vec![event.to_string()],
         Op::Bar { id, threads } => [*id].iter().chain(threads).map(u32::to_string).collect(),
         Op::WarpSync { mask } => vec![operand(mask)],
         Op::Shfl { dst, in_range, src, lane, clamp, mask, .. } => {
@@ -423,6 +436,17 @@ fn operands(op: &Op) -> Vec<String> {
         Op::ActiveMask { dst } => vec![reg(dst)],
         Op::Mma { d, a, b, c, .. } => vec![list(d, reg), list(a, reg), list(b, reg), list(c, operand)],
     }
+}
+
+/// Neither operand is negated: the factors are 1.
+fn wgmma(own: &Wgmma) -> Vec<String> {
+    let (a, transposed) = match &own.a {
+        WgmmaLeft::Registers(registers) => (list(registers, reg), None),
+        WgmmaLeft::Memory { descriptor, transposed } => (reg(descriptor), Some(*transposed)),
+    };
+    let first = [list(&own.d, reg), a, reg(&own.b), reg(&own.adds), "1".into(), "1".into()];
+    let flags = transposed.into_iter().chain([own.b_transposed]).map(|set| u32::from(set).to_string());
+    first.into_iter().chain(flags).collect()
 }
 
 fn reg(reg: &Reg) -> String {
@@ -603,6 +627,7 @@ pub(super) mod tests {
         vec![
             Op::Bra { target: Label(3), uniform: false },
             Op::Bra { target: Label(3), uniform: true },
+            Op::PmEvent { event: 15 },
             Op::Bar { id: 0, threads: None },
             Op::Bar { id: 1, threads: Some(64) },
             Op::Mma {
@@ -660,6 +685,23 @@ pub(super) mod tests {
         ]
     }
 
+    /// Instructions of sm_90a.
+    pub(in super::super) fn of_hopper() -> Vec<Op> {
+        let wgmma = |n, ty, a| {
+            let (d, b, adds) = (f32s(0..n / 2), r(Class::B64, 1), r(Class::Pred, 0));
+            Op::Wgmma(Wgmma { n, ty, d, a, b, b_transposed: true, adds })
+        };
+        let descriptor = r(Class::B64, 0);
+        vec![
+            Op::WgmmaFence,
+            wgmma(8, Type::F16, WgmmaLeft::Registers(b32s(0..4))),
+            wgmma(16, Type::BF16, WgmmaLeft::Memory { descriptor, transposed: false }),
+            Op::WgmmaCommit,
+            Op::WgmmaWait { groups: 1 },
+            Op::Fence { text: "fence.proxy.async.shared::cta".into() },
+        ]
+    }
+
     fn entry(name: &str, ops: Vec<Op>) -> Entry {
         let param = |name: &str, ty| Param { name: name.into(), ty };
         let plain = ops.into_iter().map(|op| Statement::Instruction { guard: None, op });
@@ -696,6 +738,7 @@ pub(super) mod tests {
             header: vec!["matmul 128x128".into(), String::new(), "  indented".into()],
             version: (6, 4),
             target: 70,
+            specific: false,
             files: vec!["/src/ker nel.rs".into(), "a\\b.rs".into()],
             functions: vec![
                 Function { name: "vprintf".into(), result: Some(Type::B32), params: vec![Type::B64; 2] },
@@ -759,7 +802,7 @@ pub(super) mod tests {
 
     #[test]
     fn prints_instructions() {
-        let lines: Vec<_> = ops().into_iter().chain(newer()).map(text_of).collect();
+        let lines: Vec<_> = [ops(), newer(), of_hopper()].concat().into_iter().map(text_of).collect();
         for expected in [
             "mov.b32 %r0, {%h0, %h1};",
             "mov.b32 {%h0, _}, %r0;",
@@ -787,6 +830,8 @@ pub(super) mod tests {
             "cp.async.ca.shared.global [%r3+16], [%rd1+-8], 8, %r2;",
             "cp.async.wait_group 1;",
             "cvt.rn.bf16x2.f32 %r0, %f1, %f2;",
+            "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, %rd1, %p0, 1, 1, 1;",
+            "wgmma.wait_group.sync.aligned 1;",
             "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, {%r0, %r1}, {%r0}, {%f0, %f1, %f2, %f3};",
         ] {
             assert!(lines.iter().any(|line| line == expected), "{expected} isn't in {lines:#?}");

@@ -10,12 +10,12 @@ use super::known::prune;
 use super::memory::{GlobalMemory, LOCAL_WINDOW, SHARED_WINDOW};
 use super::program::{
     Access, AluStep, AtomStep, Claim, Condition, CopyStep, CvtStep, Instruction, Kind, MmaStep, Place, Program,
-    RowsStep, SetpStep, ShuffleStep, Slot, VoteResult, wide_type,
+    RowsStep, SetpStep, ShuffleStep, Slot, VoteResult, WgmmaLeftStep, WgmmaStep, wide_type,
 };
 use super::report::{SimError, type_bytes};
 use crate::ptx::{
     Address, Alu, Atomic, Class, Entry, Guard, Label, Module, Op, Operand, Promise, Reg, SharedArray, Space, Special,
-    Statement, Type,
+    Statement, Type, Wgmma, WgmmaLeft,
 };
 
 type Result<T> = std::result::Result<T, SimError>;
@@ -273,7 +273,8 @@ impl<'m> Decoder<'m> {
             Op::Trap => Kind::Trap,
             Op::Bar { threads: Some(_), .. } => unsupported("a barrier of a part of the block"),
             Op::Bar { id, .. } => Kind::Barrier { id: *id },
-            Op::Fence { .. } => Kind::Nothing,
+            Op::Fence { text } if text.starts_with("fence.proxy.async") => Kind::ProxyFence,
+            Op::Fence { .. } | Op::WgmmaFence | Op::PmEvent { .. } => Kind::Nothing,
             _ => self.warp_wide(op)?,
         })
     }
@@ -315,6 +316,9 @@ impl<'m> Decoder<'m> {
             }
             Op::CpAsyncCommit => Kind::CopyCommit,
             Op::CpAsyncWait { groups } => Kind::CopyWait { groups: *groups },
+            Op::Wgmma(own) => self.wgmma(own)?,
+            Op::WgmmaCommit => Kind::WgmmaCommit,
+            Op::WgmmaWait { groups } => Kind::WgmmaWait { groups: *groups },
             _ => unsupported("this instruction"),
         })
     }
@@ -433,6 +437,26 @@ impl<'m> Decoder<'m> {
             return Err(self.operand_count());
         };
         Ok(Kind::MmaRows(Box::new(RowsStep { depth, bf16, d, a, b, c })))
+    }
+
+    fn wgmma(&mut self, own: &Wgmma) -> Result<Kind> {
+        let slots = |own: &Self, regs: &[Reg]| regs.iter().map(|&reg| own.register(reg, false)).collect::<Result<_>>();
+        let a = match &own.a {
+            WgmmaLeft::Registers(registers) if registers.len() == 4 => {
+                WgmmaLeftStep::Registers(slots(self, registers)?)
+            }
+            WgmmaLeft::Registers(_) => return Err(self.operand_count()),
+            WgmmaLeft::Memory { descriptor, transposed } => {
+                WgmmaLeftStep::Memory { descriptor: self.register(*descriptor, true)?, transposed: *transposed }
+            }
+        };
+        if own.d.len() != own.n as usize / 2 {
+            return Err(self.operand_count());
+        }
+        let (d, b, adds) = (slots(self, &own.d)?, self.register(own.b, true)?, self.predicate_register(own.adds)?);
+        let sums = own.d.iter().map(|&reg| self.number(reg)).collect::<Result<_>>()?;
+        let (bf16, b_transposed) = (own.ty == Type::BF16, own.b_transposed);
+        Ok(Kind::Wgmma(Box::new(WgmmaStep { bf16, d, sums, a, b, b_transposed, adds })))
     }
 
     /// The slot of an operand of this width; an immediate gets one.
@@ -635,6 +659,15 @@ fn registers(op: &Op) -> (Vec<Reg>, Vec<Reg>) {
             reads.extend(a.iter().chain(b));
             (reads, d.clone())
         }
+        // What it sums in is looked at when it runs: it may be another product's.
+        Op::Wgmma(own) => {
+            let left = match &own.a {
+                WgmmaLeft::Registers(registers) => registers.clone(),
+                WgmmaLeft::Memory { descriptor, .. } => vec![*descriptor],
+            };
+            (left.into_iter().chain([own.b, own.adds]).collect(), Vec::new())
+        }
+        Op::WgmmaFence | Op::WgmmaCommit | Op::WgmmaWait { .. } | Op::PmEvent { .. } => (Vec::new(), Vec::new()),
         Op::Bra { .. } | Op::Ret | Op::Trap | Op::Bar { .. } | Op::Fence { .. } => (Vec::new(), Vec::new()),
         Op::CpAsyncCommit | Op::CpAsyncWait { .. } => (Vec::new(), Vec::new()),
     }
@@ -664,7 +697,7 @@ fn group_of(op: &Op) -> Group {
         Op::Bar { .. } => Group::Barrier,
         Op::WarpSync { .. } => Group::WarpSync,
         Op::Shfl { .. } | Op::Vote { .. } => Group::Shuffle,
-        Op::Mma { .. } => Group::Mma,
+        Op::Mma { .. } | Op::Wgmma(_) => Group::Mma,
         _ => Group::Other,
     }
 }

@@ -13,6 +13,10 @@ pub(super) fn prune(code: &mut [Instruction]) {
     let starts = starts(code);
     let mut known = HashSet::new();
     for (place, instruction) in code.iter_mut().enumerate() {
+        if let Kind::Wgmma(step) = &instruction.kind {
+            // Its sums are there after a wait only.
+            known.retain(|register| !step.sums.contains(register));
+        }
         if starts.contains(&place) {
             known.clear();
         }

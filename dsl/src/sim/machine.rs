@@ -213,8 +213,10 @@ impl<'a> Block<'a> {
         if missing == 0 {
             return Ok(());
         }
+        let under_way = warp.products.sum_in(register);
         let register = self.launch.program.register_name(register);
-        Err(Stop::new(missing.trailing_zeros(), FaultKind::Unwritten { register }))
+        let kind = if under_way { FaultKind::SumUnderWay { register } } else { FaultKind::Unwritten { register } };
+        Err(Stop::new(missing.trailing_zeros(), kind))
     }
 
     /// A fault of an instruction in a thread.
@@ -250,6 +252,8 @@ impl<'a> Block<'a> {
                     .map_or_else(|| own(None), |who| access(Direction::Write, who.warp, Some(who.lane), who.at));
                 FaultKind::SharedComing { address, bytes, direction, copy }
             }
+            Conflict::Multiplied => FaultKind::SharedMultiplied { address, bytes },
+            Conflict::Unfenced { warp } => FaultKind::SharedUnfenced { address, warp },
             Conflict::Race { warp: other, at, wrote } => {
                 let direction = if wrote { Direction::Write } else { Direction::Read };
                 FaultKind::SharedRace { address, first: access(direction, other, None, at), second: own(None) }

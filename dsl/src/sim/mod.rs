@@ -3,7 +3,8 @@
 //! Programs run warp by warp, 32 lanes at a time, the blocks of a grid in parallel. It is slow next to a GPU and needs none.
 //! While it runs it checks what hardware does not: reads and writes outside of buffers, of memory that is only to be
 //! read, of shared memory that nobody wrote, misaligned or through a null pointer; races on shared memory between barriers
-//! (`race.rs` defines them); run-time indices that a dimension doesn't have; barriers that not all threads reach; warp-wide
+//! (`race.rs` defines them); run-time indices that a dimension doesn't have; barriers that not all threads reach; sums and
+//! memory of products of wgmma that nobody waited for (`products.rs`), or that no fence made visible to them; warp-wide
 //! instructions without all their lanes; registers that were never written. Each is a [`Fault`] with the kernel, the
 //! author's line, the block, the thread and the address.
 //! It also counts: instructions by class, shared-memory wavefronts, sectors of global memory ([`Counters`]).
@@ -18,6 +19,7 @@ mod decode;
 mod known;
 mod machine;
 mod memory;
+mod products;
 mod program;
 mod race;
 mod report;

@@ -144,6 +144,13 @@ pub(super) enum Kind {
     CopyWait {
         groups: u32,
     },
+    Wgmma(Box<WgmmaStep>),
+    WgmmaCommit,
+    WgmmaWait {
+        groups: u32,
+    },
+    /// Makes the warp's writes to shared memory visible to wgmma.
+    ProxyFence,
     /// Nothing, but for a check.
     Promise(Claim),
     /// An error, but only when it is reached.
@@ -271,6 +278,28 @@ pub(super) struct RowsStep {
     pub(super) a: Box<[Slot]>,
     pub(super) b: Box<[Slot]>,
     pub(super) c: [Slot; 4],
+}
+
+/// A product of wgmma into singles.
+#[derive(Clone, Debug)]
+pub(super) struct WgmmaStep {
+    /// Whether the operands are bf16.
+    pub(super) bf16: bool,
+    pub(super) d: Box<[Slot]>,
+    /// The numbers of those registers among all.
+    pub(super) sums: Box<[u32]>,
+    pub(super) a: WgmmaLeftStep,
+    pub(super) b: Slot,
+    pub(super) b_transposed: bool,
+    /// The predicate that says whether to add to the sums.
+    pub(super) adds: u32,
+}
+
+/// The left operand of a product of wgmma.
+#[derive(Clone, Debug)]
+pub(super) enum WgmmaLeftStep {
+    Registers(Box<[Slot]>),
+    Memory { descriptor: Slot, transposed: bool },
 }
 
 /// Where a vote's result goes.

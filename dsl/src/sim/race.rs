@@ -52,9 +52,11 @@ impl Who {
 struct Record {
     /// Between which barriers the rest holds.
     epoch: u32,
-    /// The last instruction that wrote, by its number in the run.
+    /// The last instruction that wrote, by its number in the run; this and the next two hold for good.
     stamp: u32,
     lane: u8,
+    /// Its warp's number, plus 1.
+    by: u8,
     /// Bytes that have been written at all, a bit each. What a copy is bringing counts as not written.
     written: u8,
     /// Whether a copy is bringing the word.
@@ -108,6 +110,10 @@ pub(super) enum Conflict {
     Unwritten,
     /// An asynchronous copy may still be bringing it.
     Coming,
+    /// A product of wgmma may still be reading it.
+    Multiplied,
+    /// A product of wgmma reads what a warp wrote without making it visible.
+    Unfenced { warp: u32 },
     /// Another warp touched it: its number, the place of its instruction, and whether it wrote.
     Race { warp: u32, at: u32, wrote: bool },
     /// Another lane of the same instruction writes another value to it.
@@ -131,6 +137,10 @@ pub(super) struct SharedMemory {
     pub(super) bytes: u32,
     epoch: u32,
     pub(super) copies: AsyncCopies,
+    /// For each word, if there are any, how many products of wgmma read it.
+    reading: Vec<u16>,
+    /// When each warp last made its writes visible to wgmma.
+    fences: Vec<u32>,
 }
 
 impl SharedMemory {
@@ -142,6 +152,8 @@ impl SharedMemory {
             bytes,
             epoch: 1,
             copies: AsyncCopies::default(),
+            reading: Vec::new(),
+            fences: Vec::new(),
         }
     }
 
@@ -245,13 +257,46 @@ impl SharedMemory {
         Ok(())
     }
 
+    /// Reads a word for a product of wgmma.
+    pub(super) fn multiplied(&mut self, address: u32, who: Accessor) -> Result<u32, Conflict> {
+        let (word, at) = (self.read_word((address / 4) as usize, 0b1111, who)?, (address / 4) as usize);
+        let Record { by, stamp, .. } = self.records[at];
+        let warp = u32::from(by.saturating_sub(1));
+        let fenced = self.fences.get(warp as usize).is_some_and(|&fence| fence >= stamp);
+        if fenced { Ok(word) } else { Err(Conflict::Unfenced { warp }) }
+    }
+
+    /// Begins a product's reads of words.
+    pub(super) fn begin_reads(&mut self, words: &[u32]) {
+        self.reading.resize(self.words.len(), 0);
+        words.iter().for_each(|&word| self.reading[word as usize] += 1);
+    }
+
+    /// Ends them.
+    pub(super) fn end_reads(&mut self, words: &[u32]) {
+        words.iter().for_each(|&word| self.reading[word as usize] -= 1);
+    }
+
+    /// Makes what a warp wrote visible to wgmma.
+    pub(super) fn fence(&mut self, warp: u32, stamp: u32) {
+        let warp = warp as usize;
+        if self.fences.len() <= warp {
+            self.fences.resize(warp + 1, 0);
+        }
+        self.fences[warp] = stamp;
+    }
+
+    fn is_multiplied(&self, word: usize) -> bool {
+        self.reading.get(word).is_some_and(|&count| count > 0)
+    }
+
     #[inline(always)]
     fn record(&mut self, word: usize) -> &mut Record {
         let epoch = self.epoch;
         let record = &mut self.records[word];
         if record.epoch != epoch {
-            let (written, coming) = (record.written, record.coming);
-            *record = Record { epoch, written, coming, ..Record::default() };
+            let Record { stamp, lane, by, written, coming, .. } = *record;
+            *record = Record { epoch, stamp, lane, by, written, coming, ..Record::default() };
         }
         record
     }
@@ -282,6 +327,9 @@ impl SharedMemory {
     fn write_word(&mut self, word: usize, selected: u8, value: u32, who: Accessor) -> Result<(), Conflict> {
         let own = Who::new(who);
         let old = self.words[word];
+        if self.is_multiplied(word) {
+            return Err(Conflict::Multiplied);
+        }
         let record = self.record(word);
         let again = record.stamp == who.stamp && record.lane != who.lane as u8;
         let (mut wrong, mut mask) = (record.coming, 0);
@@ -299,7 +347,7 @@ impl SharedMemory {
             *writer = if selected >> byte & 1 == 1 { own } else { *writer };
         }
         record.written |= selected;
-        (record.stamp, record.lane) = (who.stamp, who.lane as u8);
+        (record.stamp, record.lane, record.by) = (who.stamp, who.lane as u8, who.warp as u8 + 1);
         self.words[word] = old & !mask | value & mask;
         Ok(())
     }
@@ -308,6 +356,9 @@ impl SharedMemory {
     fn touch(&mut self, word: usize, selected: u8, who: Accessor) -> Result<(), Conflict> {
         let own = Who::new(who);
         let atomic = Who(own.0 | ATOMIC);
+        if self.is_multiplied(word) {
+            return Err(Conflict::Multiplied);
+        }
         let record = self.record(word);
         if record.written & selected != selected {
             return Err(record.wrong_read(selected, own));

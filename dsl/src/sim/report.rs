@@ -254,6 +254,25 @@ pub enum FaultKind {
         /// The copy.
         copy: RaceAccess,
     },
+    /// A write of shared memory that a product of wgmma may still be reading.
+    SharedMultiplied {
+        /// The address.
+        address: u64,
+        /// Bytes written.
+        bytes: u32,
+    },
+    /// A product of wgmma that reads what was written without a fence of the async proxy.
+    SharedUnfenced {
+        /// The address.
+        address: u64,
+        /// The warp that wrote.
+        warp: u32,
+    },
+    /// A register that a product of wgmma sums in, read, or found to be written at the wait.
+    SumUnderWay {
+        /// The register.
+        register: String,
+    },
     /// A barrier that some threads of the warp don't reach.
     DivergentBarrier {
         /// Threads of the warp that are there, a bit each.
@@ -369,6 +388,8 @@ impl fmt::Display for FaultKind {
             FaultKind::SharedOutOfBounds { .. }
             | FaultKind::SharedUnwritten { .. }
             | FaultKind::SharedRace { .. }
+            | FaultKind::SharedMultiplied { .. }
+            | FaultKind::SharedUnfenced { .. }
             | FaultKind::SharedComing { .. } => self.shared(f),
             _ => self.control(f),
         }
@@ -418,6 +439,16 @@ impl FaultKind {
                 "{direction} {bytes} bytes of shared memory at {address:#x}, which a copy may still be bringing: {copy}; \
                  every thread waits for its group first, then the block at a barrier"
             ),
+            FaultKind::SharedMultiplied { address, bytes } => write!(
+                f,
+                "writes {bytes} bytes of shared memory at {address:#x}, which a product of wgmma may still be reading; \
+                 its warps wait for its group first"
+            ),
+            FaultKind::SharedUnfenced { address, warp } => write!(
+                f,
+                "reads shared memory at {address:#x} by the async proxy, to which warp {warp} has not made its write \
+                 visible; `fence.proxy.async` stands between the write and the barrier"
+            ),
             FaultKind::SharedRace { address, first, second } => write!(
                 f,
                 "races for the byte of shared memory at {address:#x}: {first}, and {second}, with no barrier between"
@@ -458,6 +489,11 @@ impl FaultKind {
                 let values: Vec<String> = values.iter().map(i64::to_string).collect();
                 write!(f, "does not hold: the kernel was given {}", values.join(" and "))
             }
+            FaultKind::SumUnderWay { register } => write!(
+                f,
+                "meets {register}, in which a product of wgmma may still be summing: nothing else reads or writes it \
+                 before the wait for its group"
+            ),
             FaultKind::Unwritten { register } => write!(f, "reads {register}, which was never written"),
             FaultKind::Budget { limit } => {
                 write!(
@@ -521,6 +557,7 @@ pub(super) fn statement_text(statement: &Statement) -> String {
         header: Vec::new(),
         version: (6, 4),
         target: 70,
+        specific: false,
         files: Vec::new(),
         functions: Vec::new(),
         constants: Vec::new(),

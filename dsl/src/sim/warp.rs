@@ -5,6 +5,7 @@
 //! `@%p1 bra $L1` with lanes 0 to 15 jumping ahead, lanes 16 to 31 run until they reach `$L1`, and from there all 32 go on.
 
 use super::machine::BlockPlace;
+use super::products::Products;
 use super::program::{Condition, Program, Slot};
 
 /// Lanes of a warp.
@@ -64,6 +65,7 @@ pub(super) struct Warp {
     longs: Vec<Lanes64>,
     /// Lanes in which each register was written.
     pub(super) written: Vec<u32>,
+    pub(super) products: Products,
     /// Each lane's own memory, one after the other.
     pub(super) local: Vec<u8>,
 }
@@ -87,6 +89,7 @@ impl Warp {
             words: vec![[0; LANES]; program.words],
             longs: vec![[0; LANES]; program.longs],
             written: vec![0; program.registers.iter().sum::<u32>() as usize],
+            products: Products::default(),
             local: vec![0; program.local as usize * LANES],
         };
         warp.fill(program, block);

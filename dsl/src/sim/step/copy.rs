@@ -51,7 +51,9 @@ pub(super) fn commit(block: &mut Block<'_>, warp: &Warp, mask: u32) -> Result<()
 
 pub(super) fn wait(block: &mut Block<'_>, warp: &Warp, groups: u32, mask: u32) -> Result<(), Stop> {
     together(warp, mask)?;
-    for copy in block.shared.copies.wait(warp.index, groups) {
+    for mut copy in block.shared.copies.wait(warp.index, groups) {
+        // It is here that the warp can make it visible to wgmma.
+        copy.who.stamp = block.stamp;
         if let Err((i, conflict)) = block.shared.end_copy(copy) {
             let (lane, at) = (copy.who.lane, copy.address + 4 * i as u32);
             return Err(Stop::new(lane, block.shared_fault(conflict, at, 4, warp, lane, Direction::Write)));

@@ -15,6 +15,7 @@ mod print;
 mod promise;
 mod round;
 mod shuffle;
+mod wgmma;
 
 pub(super) use memory::Patterns;
 
@@ -65,6 +66,10 @@ pub(super) fn step(block: &mut Block<'_>, warp: &mut Warp, instruction: &Instruc
         Kind::Copy(step) => return copy::begin(block, warp, step, mask),
         Kind::CopyCommit => return copy::commit(block, warp, mask),
         Kind::CopyWait { groups } => return copy::wait(block, warp, *groups, mask),
+        Kind::Wgmma(step) => return wgmma::multiply(block, warp, step, mask),
+        Kind::WgmmaCommit => return wgmma::commit(warp, mask),
+        Kind::WgmmaWait { groups } => return wgmma::wait(block, warp, *groups, mask),
+        Kind::ProxyFence => return wgmma::proxy_fence(block, warp, mask),
         Kind::Promise(claim) => return promise::check(warp, claim, mask),
         Kind::Unsupported { what } => {
             return Err(Stop::new(mask.trailing_zeros(), FaultKind::Unsupported { what: what.clone() }));
