@@ -20,12 +20,21 @@ use crate::sim::Counters;
 pub struct Target {
     /// 70 for `sm_70`.
     pub sm: u32,
+    /// Whether it is `sm_90a` rather than `sm_90`: code for this architecture alone, with what only this one has.
+    pub specific: bool,
     /// The lowest PTX version, such as `(6, 4)`, that the target's driver is sure to read.
     pub isa: (u32, u32),
     /// The most shared memory, in bytes, that a block can have.
     pub shared_bytes: u32,
     /// The most threads that a block can have.
     pub threads: u32,
+}
+
+impl Target {
+    /// What PTX calls the architecture: `sm_70`.
+    pub fn name(&self) -> String {
+        format!("sm_{}{}", self.sm, if self.specific { "a" } else { "" })
+    }
 }
 
 /// A kernel with its comptime parameters; `#[kernel]` implements it.
@@ -218,7 +227,8 @@ pub fn record<K: Kernel>(kernel: &K) -> Result<Function, TraceError> {
 
 impl From<&Profile> for Target {
     fn from(profile: &Profile) -> Self {
-        let (sm, isa) = (profile.ptx.sm(), profile.ptx.version());
-        Target { sm, isa, shared_bytes: profile.limits.shared_per_block, threads: profile.limits.threads_per_block }
+        let (ptx, limits) = (&profile.ptx, &profile.limits);
+        let (sm, specific, isa) = (ptx.sm(), ptx.is_specific(), ptx.version());
+        Target { sm, specific, isa, shared_bytes: limits.shared_per_block, threads: limits.threads_per_block }
     }
 }

@@ -58,6 +58,15 @@ pub enum CudaError {
         /// The device's compute capability.
         device: (i32, i32),
     },
+    /// The device is another than the only one that the code's architecture runs on.
+    #[error("code for sm_{sm}a runs on compute capability {}.{} only; this device has {}.{}",
+        .sm / 10, .sm % 10, .device.0, .device.1)]
+    OtherCapability {
+        /// The architecture of the code, 90 for `sm_90a`.
+        sm: u32,
+        /// The device's compute capability.
+        device: (i32, i32),
+    },
     /// A program that isn't loaded yet was launched into the capture of a graph.
     #[error("`{program}` cannot be loaded while its stream is being captured; load it before, with `Cuda::load`")]
     Capturing {

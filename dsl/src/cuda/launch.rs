@@ -167,16 +167,20 @@ impl Cuda {
     }
 }
 
-/// Whether the device is new enough for the code of a target.
-pub(super) fn check_capability(limits: &Limits, sm: u32) -> Result<(), CudaError> {
-    let device = limits.capability;
+/// Whether the device runs the code of a target.
+pub(super) fn check_capability(limits: &Limits, target: Target) -> Result<(), CudaError> {
+    let (device, sm) = (limits.capability, target.sm);
     let has = u32::try_from(device.0 * 10 + device.1).unwrap_or(0);
-    if has < sm { Err(CudaError::Capability { sm, device }) } else { Ok(()) }
+    match has {
+        _ if has < sm => Err(CudaError::Capability { sm, device }),
+        _ if target.specific && has != sm => Err(CudaError::OtherCapability { sm, device }),
+        _ => Ok(()),
+    }
 }
 
 /// Whether the device can run the program's blocks.
 pub(super) fn check_program(limits: &Limits, program: &Program) -> Result<(), CudaError> {
-    check_capability(limits, program.target.sm)?;
+    check_capability(limits, program.target)?;
     let name = || program.name.clone();
     let (threads, bytes) = (program.threads, program.shared_bytes);
     if threads == 0 || threads > limits.threads {

@@ -90,7 +90,7 @@ impl Cuda {
     /// A device too old for the target, or whatever the driver answers when asked for the device's limits.
     pub fn new(stream: Arc<CudaStream>, target: impl Into<Target>) -> Result<Self, CudaError> {
         let (target, limits) = (target.into(), Limits::of(stream.context())?);
-        launch::check_capability(&limits, target.sm)?;
+        launch::check_capability(&limits, target)?;
         let cache = Cache::of(stream.context());
         let idle = cache.idle(stream.context())?;
         Ok(Cuda { stream, target, limits, cache, idle, cubins: CubinCache::from_env() })

@@ -55,7 +55,7 @@ pub(super) const SCALE: &str = "
 
 /// A program of 4 threads.
 pub(super) fn program(ptx: &str) -> Program {
-    let target = Target { sm: 70, isa: (6, 4), shared_bytes: 98_304, threads: 1024 };
+    let target = Target { sm: 70, specific: false, isa: (6, 4), shared_bytes: 98_304, threads: 1024 };
     Program { name: "scale".into(), ptx: ptx.into(), entry: "scale".into(), threads: 4, shared_bytes: 0, target }
 }
 

@@ -174,7 +174,7 @@ fn work(op: &Op) -> Option<(Work, u32, u32)> {
         Op::Shfl { .. } | Op::Vote { .. } => Some((Work::Shuffle, 0, 1)),
         Op::Bar { .. } => Some((Work::Barrier, 0, 1)),
         Op::WarpSync { .. } => Some((Work::WarpSync, 0, 1)),
-        Op::Mma { .. } => Some((Work::Mma, 0, 1)),
+        Op::Mma { .. } | Op::Wgmma(_) => Some((Work::Mma, 0, 1)),
         Op::LdMatrix { dst, .. } => Some((Work::MatrixLoad, 4 * dst.len() as u32, dst.len() as u32)),
         Op::CpAsync { bytes, .. } => Some((Work::AsyncLoad, *bytes, 1)),
         _ => None,

@@ -21,8 +21,8 @@ mod verify;
 pub use cache::{Evict, Hint, LoadCache, StoreCache};
 pub use memory::{Atomic, AtomicOp, Order, Scope};
 pub use op::{
-    Apply, Asm, BinaryOp, CompareOp, Indexed, MAX_ASM_ARGS, MAX_ASM_RESULTS, Memory, Op, OpKind, Pointer, TileType,
-    UnaryOp, Value,
+    Apply, Asm, BinaryOp, CompareOp, Factor, Indexed, MAX_ASM_ARGS, MAX_ASM_RESULTS, Memory, Op, OpKind, Pointer,
+    TileType, UnaryOp, Value,
 };
 pub(crate) use text::operation;
 pub use verify::VerifyError;

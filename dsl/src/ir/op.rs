@@ -104,6 +104,15 @@ pub struct Indexed {
     pub axis: u32,
 }
 
+/// The left operand of a product on wgmma.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Factor {
+    /// A tile in registers.
+    Tile(Value),
+    /// A view of shared memory.
+    Memory(Memory),
+}
+
 /// Elementwise operations on one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
@@ -373,6 +382,8 @@ pub enum OpKind {
     Barrier,
     /// a b + c on the matrix unit.
     Mma(Value, Value, Value),
+    /// a b + c on wgmma; b is in shared memory.
+    WarpgroupMma(Factor, Memory, Value),
     /// a b + c with fused multiply-adds.
     Dot(Value, Value, Value),
     /// Inline assembly over packs of elements; its value is the first result.
@@ -431,6 +442,7 @@ impl OpKind {
             OpKind::Convert(_, Bound::Any) => Some("convert_layout"),
             OpKind::Gather { .. } => Some("gather"),
             OpKind::Histogram(_) => Some("histogram"),
+            OpKind::WarpgroupMma(..) => Some("warpgroup_mma"),
             _ => None,
         }
     }

@@ -6,7 +6,7 @@ use std::fmt;
 
 use quadpair_layouts::Layout;
 
-use super::{Apply, Function, Hint, Indexed, Memory, Op, OpKind, Pointer, TileType, Value};
+use super::{Apply, Factor, Function, Hint, Indexed, Memory, Op, OpKind, Pointer, TileType, Value};
 
 impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -143,6 +143,13 @@ pub(crate) fn operation(op: &Op) -> String {
         OpKind::WaitGroup(groups) => format!("wait group {groups}"),
         OpKind::Barrier => "barrier".to_owned(),
         OpKind::Mma(..) => named("mma"),
+        OpKind::WarpgroupMma(a, ref b, c) => {
+            let left = match a {
+                Factor::Tile(a) => v(a),
+                Factor::Memory(ref place) => memory(place),
+            };
+            format!("warpgroup_mma {left} by {} into {}", memory(b), v(c))
+        }
         OpKind::Dot(..) => named("dot"),
         OpKind::Asm(asm) => {
             let kind = if asm.pure { "asm" } else { "asm with effects" };

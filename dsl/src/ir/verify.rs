@@ -10,7 +10,7 @@
 
 use thiserror::Error;
 
-use super::{Apply, Asm, Atomic, AtomicOp, Function, Indexed, Op, OpKind, Value};
+use super::{Apply, Asm, Atomic, AtomicOp, Factor, Function, Indexed, Op, OpKind, Value};
 use crate::element::DType;
 
 /// A fault in a function: which operation, and what is wrong with it.
@@ -283,6 +283,13 @@ impl OpKind {
             OpKind::SharedStore(memory, value) => memory.offset.into_iter().chain([value]).collect(),
             OpKind::AsyncCopy { memory, pointer, mask } => {
                 memory.offset.into_iter().chain([pointer]).chain(mask).collect()
+            }
+            OpKind::WarpgroupMma(a, b, c) => {
+                let left = match a {
+                    Factor::Tile(a) => Some(a),
+                    Factor::Memory(memory) => memory.offset,
+                };
+                left.into_iter().chain(b.offset).chain([c]).collect()
             }
             OpKind::Asm(asm) => asm.args[..asm.arg_count as usize].to_vec(),
             OpKind::Gather { source, index, .. } => vec![source, index],

@@ -12,6 +12,7 @@
 mod access;
 pub mod aggregate;
 mod along;
+mod architecture;
 mod assembly;
 mod async_copy;
 mod atomic;
@@ -30,9 +31,11 @@ mod shape;
 mod shared;
 mod tile;
 mod trace;
+mod warpgroup;
 
 pub use access::{LoadOptions, StoreOptions, load_with, store_with};
 pub use aggregate::{Aggregate, Walker, parts};
+pub use architecture::Architecture;
 pub use assembly::*;
 pub use async_copy::{commit_group, wait_group};
 pub use atomic::*;

@@ -196,6 +196,7 @@ pub(crate) const fn not_arithmetic(kind: &OpKind) -> &'static str {
         | OpKind::SharedGather(_)
         | OpKind::SharedScatter(..)
         | OpKind::SharedAtomic { .. }
+        | OpKind::WarpgroupMma(..)
         | OpKind::Bound(..) => "there is no shared memory in it",
         OpKind::Print { .. } => "there is no print in it: print the tile before or after",
         OpKind::Assume(_) => "there is no promise in it: assume it of the tile before",

@@ -6,8 +6,8 @@ use quadpair_layouts::{Error, Layout, Text};
 
 use crate::element::{DType, Element};
 use crate::ir::{Op, OpKind, Pointer, TileType, Value};
-use crate::lang::Tile;
 use crate::lang::region::not_arithmetic;
+use crate::lang::{Architecture, Tile};
 
 /// The kernel under construction. Kernels don't name it: the macros pass it along.
 pub struct Trace<'a> {
@@ -21,8 +21,8 @@ pub struct Trace<'a> {
     strict: bool,
     /// Open branches that each warp takes for itself.
     one_warp: usize,
-    /// The architecture that the kernel is checked for: 70 is sm_70.
-    sm: Option<u32>,
+    /// The architecture that the kernel is checked for.
+    target: Option<Architecture>,
     /// Whose function of elements is being traced.
     function: Option<&'static str>,
     fault: Option<Broken>,
@@ -74,18 +74,18 @@ impl<'a> Trace<'a> {
             warps: None,
             strict: false,
             one_warp: 0,
-            sm: None,
+            target: None,
             function: None,
             fault: None,
         }
     }
 
-    /// A trace that keeps nothing and panics at the first broken rule, for constant evaluation. With an architecture
-    /// (70 is sm_70), what that lacks is a broken rule too.
-    pub const fn checking(name: &'static str, sm: Option<u32>) -> Trace<'static> {
+    /// A trace that keeps nothing and panics at the first broken rule, for constant evaluation. What the architecture
+    /// lacks, if one is given, is a broken rule too.
+    pub const fn checking(name: &'static str, target: Option<Architecture>) -> Trace<'static> {
         let mut trace = Trace::new(name, &mut []);
         trace.strict = true;
-        trace.sm = sm;
+        trace.target = target;
         trace
     }
 
@@ -238,8 +238,8 @@ impl<'a> Trace<'a> {
 
     /// The architecture that the kernel is checked for, or one that has everything.
     pub(crate) const fn sm(&self) -> u32 {
-        match self.sm {
-            Some(sm) => sm,
+        match self.target {
+            Some(target) => target.sm,
             None => u32::MAX,
         }
     }
@@ -247,11 +247,23 @@ impl<'a> Trace<'a> {
     /// Breaks the check of a kernel for an architecture that lacks something.
     #[track_caller]
     pub(crate) const fn needs(&mut self, op: &str, what: &str, first_sm: u32) {
-        if let Some(sm) = self.sm
+        if let Some(Architecture { sm, .. }) = self.target
             && sm < first_sm
         {
             let text = Text::new(op).push(": ").push(what).push(" needs sm_").number(first_sm as usize);
             self.fail(text.push(" or later; this instance is for sm_").number(sm as usize));
+        }
+    }
+
+    /// Breaks the check of a kernel for another architecture than the one that has something.
+    #[track_caller]
+    pub(crate) const fn needs_exactly(&mut self, op: &str, what: &str, sm: u32) {
+        if let Some(target) = self.target
+            && !(target.specific && target.sm == sm)
+        {
+            let text = Text::new(op).push(": ").push(what).push(" needs sm_").number(sm as usize);
+            let text = text.push("a; this instance is for sm_").number(target.sm as usize);
+            self.fail(text.push(if target.specific { "a" } else { "" }));
         }
     }
 

@@ -7,7 +7,7 @@
 //! The emitter also knows, of registers that hold integers, a power of two that divides them. Wide memory accesses
 //! follow from that.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::panic::Location;
 
 use super::num::Num;
@@ -236,6 +236,19 @@ impl Emitter {
         for block in &mut self.blocks {
             block.numbers.retain(|(_, class, _), _| !matches!(class, Class::B32 | Class::B64));
         }
+    }
+
+    /// Forgets what was computed of registers, or kept in them, that are about to be written again.
+    pub fn overwritten(&mut self, registers: &HashSet<Reg>) {
+        let fresh = |num: &Option<Num>| !num.and_then(Num::register).is_some_and(|reg| registers.contains(&reg));
+        for block in &mut self.blocks {
+            block.numbers.retain(|(_, _, args), reg| !registers.contains(reg) && args.iter().all(fresh));
+        }
+    }
+
+    /// Whether a register was written in the innermost block.
+    pub fn is_innermost(&self, reg: Reg) -> bool {
+        self.defined.get(&reg) == Some(&(self.blocks.len() - 1))
     }
 
     pub fn mark(&mut self, label: Label) {

@@ -22,6 +22,7 @@ mod gather;
 mod global;
 mod histogram;
 mod holders;
+mod in_flight;
 mod indexed;
 mod lanes;
 pub(crate) mod ldmatrix;
@@ -38,6 +39,7 @@ mod scan;
 mod shape;
 mod shared;
 mod spread;
+mod warpgroup;
 mod words;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -102,6 +104,16 @@ pub enum LowerError {
         /// The first version that has it.
         first: (u32, u32),
         /// The target's version.
+        isa: (u32, u32),
+    },
+    /// It multiplies on wgmma, which the target lacks.
+    #[error("{at}: warpgroup_mma needs the target sm_90a and PTX 8.0; the target is {target}, written in PTX {}.{}", .isa.0, .isa.1)]
+    Warpgroup {
+        /// The author's line.
+        at: String,
+        /// The target.
+        target: String,
+        /// Its version of PTX.
         isa: (u32, u32),
     },
     /// It tells the caches what the target's PTX has no words for.
@@ -219,6 +231,9 @@ struct Lowering<'f> {
     made_multiples: HashMap<(ptx::Reg, ptx::Reg), BTreeSet<i64>>,
     /// What each inline assembly gives besides its first result.
     further_results: HashMap<Value, Vec<Held>>,
+    /// Products on wgmma that are under way.
+    in_flight: in_flight::InFlight,
+    has_warpgroup_products: bool,
 }
 
 impl<'f> Lowering<'f> {
@@ -258,11 +273,14 @@ impl<'f> Lowering<'f> {
             scales: HashMap::new(),
             made_multiples: HashMap::new(),
             further_results: HashMap::new(),
+            in_flight: in_flight::InFlight::default(),
+            has_warpgroup_products: function.ops.iter().any(|op| matches!(op.kind, OpKind::WarpgroupMma(..))),
         }
     }
 
     fn operation(&mut self, op: &Op) -> Result<(), LowerError> {
         let ty = op.result.unwrap_or(TileType::scalar(crate::element::DType::Bool));
+        self.settle(&op.kind);
         match op.kind {
             OpKind::Apply(_) => self.passed = Some(self.position),
             OpKind::EndApply => {
@@ -341,6 +359,7 @@ impl<'f> Lowering<'f> {
             OpKind::CommitGroup => self.commit_group(op.at)?,
             OpKind::WaitGroup(groups) => self.wait_group(groups, op.at)?,
             OpKind::Mma(a, b, c) => self.mma(a, b, c, &ty)?,
+            OpKind::WarpgroupMma(a, b, c) => self.warpgroup_mma(a, &b, c, &ty, op.at)?,
             OpKind::Dot(a, b, c) => self.dot(a, b, c, &ty),
             OpKind::Asm(asm) => self.assembly(&asm, &ty, op.at)?,
             OpKind::AsmResult(first, position) => self.assembly_result(first, position),
@@ -444,6 +463,7 @@ impl<'f> Lowering<'f> {
     }
 
     fn finish(mut self, threads: u32) -> Result<Program, LowerError> {
+        self.settle_all();
         self.emit.push(Ptx::Ret);
         let shared_bytes = self.allocated + self.scratch;
         let (sm, limit) = (self.target.sm, self.target.shared_bytes);
@@ -458,6 +478,7 @@ impl<'f> Lowering<'f> {
             header: header(self.instance, self.function.name, threads, shared_bytes),
             version: self.target.isa,
             target: sm,
+            specific: self.target.specific,
             files: self.emit.files,
             functions: self.messages.functions(),
             constants: self.messages.constants(),

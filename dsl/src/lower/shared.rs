@@ -73,6 +73,8 @@ impl Lowering<'_> {
     }
 
     pub(super) fn barrier(&mut self) {
+        self.settle_all();
+        self.proxy_fence();
         self.emit.push(Op::Bar { id: 0, threads: None });
     }
 
