@@ -16,7 +16,7 @@ const ORDERS: [[Order; 2]; 4] = [
 ];
 
 /// A chip that has the unit and the copies, and room for every tile.
-const CHIP: Target = Target { sm: 80, isa: (7, 0), shared_bytes: 227 * 1024, threads: 1024 };
+const CHIP: Target = Target { sm: 80, specific: false, isa: (7, 0), shared_bytes: 227 * 1024, threads: 1024 };
 
 /// 64 x 64 in four warps, three tiles in memory.
 const TILE: MatmulTile = MatmulTile {

@@ -4,7 +4,7 @@ use quadpair::sim::{Counters, Fault, SimArg, SimError, Simulator};
 use quadpair::{Backend, LaunchError, Report, Target};
 
 /// A chip like Volta.
-const TARGET: Target = Target { sm: 70, isa: (7, 0), shared_bytes: 98_304, threads: 1024 };
+const TARGET: Target = Target { sm: 70, specific: false, isa: (7, 0), shared_bytes: 98_304, threads: 1024 };
 
 /// How many operands one launch takes: a thread each.
 const THREADS: usize = 1024;

@@ -14,3 +14,4 @@ mod mma;
 mod programs;
 mod rounding;
 mod warp;
+mod wgmma;

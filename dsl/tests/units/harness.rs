@@ -2,6 +2,7 @@
 
 use std::process::Command;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use half::{bf16, f16};
 use quadpair::Target;
@@ -9,16 +10,26 @@ use quadpair::cuda::Cuda;
 use quadpair::prelude::*;
 use quadpair_profiles::Profile;
 
-/// What a bundled profile makes code for.
-pub fn target(profile: &str) -> Target {
-    Target::from(&Profile::by_name(profile).expect("a bundled profile"))
+/// A bundled profile; `sm_90a` is Hopper's with its own instructions.
+fn profile(name: &str) -> Profile {
+    if name != "sm_90a" {
+        return Profile::by_name(name).expect("a bundled profile");
+    }
+    let mut hopper = Profile::by_name("hopper").expect("a bundled profile");
+    (hopper.ptx.target, hopper.ptx.isa) = ("sm_90a".into(), "8.0".into());
+    hopper
 }
 
-/// The GPU for texts of Turing or Ampere, where there is one that runs them.
-pub fn gpu(profile: &str) -> Option<&'static Cuda> {
-    static GPUS: [OnceLock<Option<Cuda>>; 2] = [OnceLock::new(), OnceLock::new()];
-    let place = ["turing", "ampere"].iter().position(|name| *name == profile)?;
-    GPUS[place].get_or_init(|| Cuda::open(0, &Profile::by_name(profile).ok()?).ok()).as_ref()
+/// What a profile makes code for.
+pub fn target(name: &str) -> Target {
+    Target::from(&profile(name))
+}
+
+/// The GPU for texts of Turing, Ampere or Hopper, where there is one that runs them.
+pub fn gpu(name: &str) -> Option<&'static Cuda> {
+    static GPUS: [OnceLock<Option<Cuda>>; 3] = [const { OnceLock::new() }; 3];
+    let place = ["turing", "ampere", "sm_90a"].iter().position(|known| *known == name)?;
+    GPUS[place].get_or_init(|| Cuda::open(0, &profile(name)).ok()).as_ref()
 }
 
 /// Launches an instance in the simulator of a profile's chip and, where there is one, on a GPU. The check sees what was
@@ -85,15 +96,21 @@ pub fn random<T: Operand>(count: usize, seed: u32) -> Vec<T> {
     (0..count).map(|_| T::of(next())).collect()
 }
 
-/// Has NVIDIA's assembler read a kernel's text for a chip, if the environment names one as `PTXAS`.
-pub fn assemble(name: &str, ptx: &str, target: Target) {
-    let Some(ptxas) = std::env::var_os("PTXAS") else { return };
-    let path = std::env::temp_dir().join(format!("quadpair-{name}-{}-{}.ptx", target.sm, std::process::id()));
+/// Has NVIDIA's assembler read a kernel's text for a chip, if the environment names one as `PTXAS`, and gives what it says.
+pub fn assemble(name: &str, ptx: &str, target: Target) -> Option<String> {
+    let ptxas = std::env::var_os("PTXAS")?;
+    // Tests run side by side.
+    static TEXTS: AtomicUsize = AtomicUsize::new(0);
+    let (number, process) = (TEXTS.fetch_add(1, Relaxed), std::process::id());
+    let path = std::env::temp_dir().join(format!("quadpair-{name}-{}-{process}-{number}.ptx", target.name()));
     std::fs::write(&path, ptx).expect("a writable folder");
-    let arch = format!("-arch=sm_{}", target.sm);
-    let output = Command::new(ptxas).arg(arch).arg(&path).args(["-o", "/dev/null"]).output().expect("an assembler");
-    assert!(output.status.success(), "{name}: {}\n{ptx}", String::from_utf8_lossy(&output.stderr));
+    let arch = format!("-arch={}", target.name());
+    let command = &mut Command::new(ptxas);
+    let output = command.args(["-v", &arch]).arg(&path).args(["-o", "/dev/null"]).output().expect("an assembler");
+    let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+    assert!(output.status.success(), "{name}: {said}\n{ptx}");
     std::fs::remove_file(path).expect("the text was written");
+    Some(said)
 }
 
 /// A bundled profile's target as another chip that runs its text.

@@ -9,7 +9,7 @@ use quadpair::sim::Simulator;
 use quadpair::{Backend, Element, Target};
 
 /// The floor: what everything must work on.
-pub const VOLTA: Target = Target { sm: 70, isa: (6, 4), shared_bytes: 98_304, threads: 1024 };
+pub const VOLTA: Target = Target { sm: 70, specific: false, isa: (6, 4), shared_bytes: 98_304, threads: 1024 };
 
 /// Elements of a block.
 const BLOCK: usize = 512;

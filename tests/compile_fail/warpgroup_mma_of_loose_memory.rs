@@ -1,0 +1,19 @@
+//! A swizzle counts from the start of a pattern, where the memory must be aligned to.
+use quadpair::prelude::*;
+
+#[kernel(grid = [1])]
+fn wrong(out: PtrMut<f32>) {
+    let sums = Mma::wgmma(64, [4, 1]).accumulator([64, 64]);
+    let memory = shared::<f16>(swizzled([64, 64], 8, 1, 8, [1, 0]));
+    memory.store(full::<f16>(blocked([64, 64], [1, 8], [4, 8], [4, 1], [1, 0]), 1.0));
+    barrier();
+    let place = arange(sums.slice(1)).expand_dims(1) * 64 + arange(sums.slice(0)).expand_dims(0);
+    store(out + place, memory.warpgroup_mma(memory, zeros::<f32>(sums)));
+}
+
+instances! {
+    #[target(sm_90a)]
+    pub WRONG = Wrong {};
+}
+
+fn main() {}
