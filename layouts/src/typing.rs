@@ -15,7 +15,7 @@
 //! | [`histogram`] | a tile of rank 1 | the given layout of rank 1 |
 //! | [`convert`] | any of the same shape and warps | the given layout |
 //! | [`mma`], [`mma_of`], [`mma_on`], [`dot`] | operands of the accumulator | a plan; the result has the accumulator's layout |
-//! | [`warpgroup_mma`] | operands of wgmma, the right one and perhaps the left one in memory | a plan, too |
+//! | [`warpgroup_mma`], [`warpgroup_left`] | operands of wgmma, the right one and perhaps the left one in memory | a plan, too |
 //!
 //! An invalid operand's own error comes first.
 
@@ -23,7 +23,7 @@ use crate::error::{Error, PackedShape, Shapes};
 use crate::layout::Layout;
 use crate::shape::Shape;
 
-pub use crate::mma::{dot, mma, mma_of, mma_on, warpgroup_mma};
+pub use crate::mma::{dot, mma, mma_of, mma_on, warpgroup_left, warpgroup_mma};
 
 /// An elementwise operation. Extents of 1 broadcast.
 ///

@@ -35,7 +35,7 @@
 //! that instructions are serialized.
 
 use quadpair_layouts::mma::WarpgroupLeft;
-use quadpair_layouts::typing;
+use quadpair_layouts::{Error, typing};
 
 use crate::element::DType;
 use crate::ir::{Factor, OpKind};
@@ -93,6 +93,21 @@ const fn multiplies(trace: &mut Trace<'_>, left: DType, a: WarpgroupLeft<'_>, b:
         return;
     }
     if let Err(error) = typing::warpgroup_mma(a, &b.memory.layout, &sum) {
-        trace.broken(NAME, error);
+        trace.broken(guilty(&a, error), error);
+    }
+}
+
+/// The operation and, of an error about memory, the operand.
+const fn guilty(a: &WarpgroupLeft<'_>, error: Error) -> &'static str {
+    match error {
+        Error::Descriptor { .. }
+        | Error::DescriptorStart { .. }
+        | Error::DescriptorExtent { .. }
+        | Error::LessAligned { .. }
+        | Error::Padding { .. } => match a {
+            WarpgroupLeft::Memory(memory) if typing::warpgroup_left(memory).is_err() => "warpgroup_mma: a",
+            _ => "warpgroup_mma: b, turned to [N, K]",
+        },
+        _ => NAME,
     }
 }

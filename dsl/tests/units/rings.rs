@@ -1,7 +1,6 @@
 //! Rings of copies that feed wgmma: two products under way in attention, and the tile of a matrix product.
 
 use half::f16;
-use quadpair::Instance;
 use quadpair::prelude::*;
 
 use crate::harness::{everywhere, random, target};
@@ -67,6 +66,15 @@ pub fn attend(q: Ptr<f16>, k: Ptr<f16>, v: Ptr<f16>, out: PtrMut<f32>, tiles: i3
     store(place_of(out, sums, depth), o / total.expand_dims(1));
 }
 
+instances! {
+    #[target(sm_90a)]
+    ATTEND_64 = Attend { depth: 64 };
+    #[target(sm_90a)]
+    ATTEND_128 = Attend { depth: 128 };
+    #[target(sm_90a)]
+    PIPED = Piped { stages: 4 };
+}
+
 fn attention(q: &[f16], k: &[f16], v: &[f16], depth: usize) -> Vec<f64> {
     let value = |x: &f16| x.to_f64();
     let row = |q: &[f16]| {
@@ -81,8 +89,7 @@ fn attention(q: &[f16], k: &[f16], v: &[f16], depth: usize) -> Vec<f64> {
 
 #[test]
 fn two_products_are_under_way_in_attention() {
-    for depth in [64, 128] {
-        let instance = Instance::new("attend", Attend { depth });
+    for (instance, depth) in [(&ATTEND_64, 64), (&ATTEND_128, 128)] {
         let ptx = instance.program(target(CHIP)).unwrap().ptx().to_owned();
         assembled("attend", &ptx);
         // What is computed of them stays before the wait for the other product.
@@ -132,12 +139,11 @@ pub fn piped(a: Ptr<f16>, b: Ptr<f16>, out: PtrMut<f32>, steps: i32, #[comptime]
 
 #[test]
 fn a_ring_of_copies_feeds_products() {
-    let instance = Instance::new("piped", Piped { stages: 4 });
-    assembled("piped", instance.program(target(CHIP)).unwrap().ptx());
+    assembled("piped", PIPED.program(target(CHIP)).unwrap().ptx());
     for steps in [1, 3, 7] {
         let (a, b) = (random::<f16>(128 * 64 * steps, 1), random::<f16>(64 * 256 * steps, 2));
         let (expected, out) = (matrices(&a, &b, &[0.0; 128 * 256], [256, 64 * steps]), vec![f32::NAN; 128 * 256]);
-        everywhere!(instance, CHIP, PipedArgs { a, b; out, steps: steps as i32 }, |out: &[f32], _| {
+        everywhere!(PIPED, CHIP, PipedArgs { a, b; out, steps: steps as i32 }, |out: &[f32], _| {
             near(out, &expected, 1e-2);
         });
     }

@@ -118,7 +118,7 @@ pub const fn warpgroup_mma(a: WarpgroupLeft<'_>, b: &SharedLayout, c: &Layout) -
             Ok(()) => None,
             Err(error) => return Err(error),
         },
-        WarpgroupLeft::Memory(memory) => match descriptor(memory, ROWS) {
+        WarpgroupLeft::Memory(memory) => match warpgroup_left(memory) {
             Ok(descriptor) => Some(descriptor),
             Err(error) => return Err(error),
         },
@@ -129,6 +129,14 @@ pub const fn warpgroup_mma(a: WarpgroupLeft<'_>, b: &SharedLayout, c: &Layout) -
     };
     let repetitions = [times(m, WARP_ROWS * warps[0]), times(n, columns * warps[1])];
     Ok(WarpgroupPlan { n: columns, warps, repetitions, steps: k / DEPTH, a: left, b: right })
+}
+
+/// Whether a left operand `[M, K]` in memory can be read, whatever it is multiplied by.
+///
+/// # Errors
+/// Memory that wgmma would misread, or that is aligned to less than its pattern.
+pub const fn warpgroup_left(memory: &SharedLayout) -> Result<Descriptor, Error> {
+    descriptor(memory, ROWS)
 }
 
 /// How often a part goes into an extent: once where it is larger.
