@@ -45,6 +45,8 @@ pub(super) enum Pure {
     UnpackHigh,
     Special(Special),
     SharedBase,
+    /// What the first lane has, of a number that all lanes of a warp share.
+    Uniform,
     Parameter(u32),
     /// A start and so many times a stride.
     Multiple(i64),
@@ -74,8 +76,20 @@ pub(super) struct Emitter {
     pub files: Vec<String>,
     at: Option<(u32, u32, u32)>,
     labels: u32,
-    /// Whether pure instructions stay in the innermost block.
-    near: bool,
+    /// Where pure instructions go.
+    pures: Pures,
+}
+
+/// Where pure instructions go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pures {
+    /// To the outermost block where their operands exist.
+    Out,
+    /// To the innermost block, where they are used: results that are so cheap that a register for a whole loop would cost
+    /// more.
+    Near,
+    /// The same, even where a block around the innermost one has the result.
+    Anew,
 }
 
 /// The largest power of two that is kept as a divisor.
@@ -91,7 +105,7 @@ impl Emitter {
             files: Vec::new(),
             at: None,
             labels: 0,
-            near: false,
+            pures: Pures::Out,
         }
     }
 
@@ -168,16 +182,16 @@ impl Emitter {
         reg
     }
 
-    /// Keeps the pure instructions of a while in the innermost block, where they are used: for results that are so cheap
-    /// that a register for a whole loop would cost more. Gives what was so before.
-    pub fn keep_near(&mut self, near: bool) -> bool {
-        std::mem::replace(&mut self.near, near)
+    /// Says where the pure instructions of a while go; gives what was so before.
+    pub fn place(&mut self, pures: Pures) -> Pures {
+        std::mem::replace(&mut self.pures, pures)
     }
 
     /// The register that an open block has for a pure instruction.
     pub fn find(&self, pure: Pure, class: Class, args: &[Num]) -> Option<Reg> {
         let key = key(pure, class, args);
-        self.blocks.iter().find_map(|block| block.numbers.get(&key)).copied()
+        let first = if self.pures == Pures::Anew { self.blocks.len() - 1 } else { 0 };
+        self.blocks[first..].iter().find_map(|block| block.numbers.get(&key)).copied()
     }
 
     /// Notes that a register already holds a pure instruction's result.
@@ -194,7 +208,7 @@ impl Emitter {
 
     /// The outermost block where these operands exist, without leaving a branch.
     fn level_of(&self, args: &[Num]) -> usize {
-        if self.near {
+        if self.pures != Pures::Out {
             return self.blocks.len() - 1;
         }
         let branch = self.blocks.iter().rposition(|block| block.conditional).unwrap_or(0);

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use quadpair_layouts::Layout;
 
 use super::Lowering;
+use super::emit::Pures;
 use super::num::Num;
 use crate::element::DType;
 use crate::ir::{BinaryOp, TileType};
@@ -79,9 +80,9 @@ impl Lowering<'_> {
     /// The XOR with a constant. It is one instruction where it is used; computed before a loop, each constant of an
     /// unrolled body would hold a register.
     fn crossed(&mut self, number: Num, constant: u32) -> Num {
-        let before = self.emit.keep_near(true);
+        let before = self.emit.place(Pures::Near);
         let crossed = self.integer(BinaryOp::Xor, DType::U32, number, Num::int(constant.into()));
-        self.emit.keep_near(before);
+        self.emit.place(before);
         crossed
     }
 

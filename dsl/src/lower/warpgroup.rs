@@ -21,6 +21,7 @@ use std::panic::Location;
 use quadpair_layouts::mma::{Descriptor, M16N8K16, Role, WarpgroupLeft, WarpgroupPlan};
 use quadpair_layouts::{Layout, typing};
 
+use super::emit::{Pure, Pures};
 use super::in_flight::Group;
 use super::linear::ThreadMap;
 use super::num::Num;
@@ -28,7 +29,7 @@ use super::scalar::type_of;
 use super::{LowerError, Lowering};
 use crate::element::DType;
 use crate::ir::{BinaryOp, Factor, Memory, OpKind, TileType, Value};
-use crate::ptx::{Class, Op, Reg, Type, Wgmma, WgmmaLeft};
+use crate::ptx::{Class, Op, Operand, Reg, Shuffle, Type, Wgmma, WgmmaLeft};
 
 /// The target that has it, and the version of PTX.
 const SM: u32 = 90;
@@ -164,6 +165,7 @@ impl Lowering<'_> {
         let mut start = window.start;
         if map.mask() != 0 {
             let own = self.linear(&map, 0);
+            let own = self.uniform(own);
             start = self.integer(BinaryOp::Add, DType::U32, start, own);
         }
         // Register and constant are multiples of the unit, each for itself.
@@ -175,15 +177,29 @@ impl Lowering<'_> {
         Source { memory: *memory, base }
     }
 
+    /// A number that all lanes of a warp share, as the assembler sees that they do: descriptors are in registers of a warp.
+    fn uniform(&mut self, num: Num) -> Num {
+        let reg = self.reg(num, Class::B32);
+        Num::base(self.emit.pure(Pure::Uniform, Class::B32, &[Num::base(reg)], |_, dst| Op::Shfl {
+            mode: Shuffle::Index,
+            dst,
+            in_range: None,
+            src: Operand::Reg(reg),
+            lane: Operand::Int(0),
+            clamp: Operand::Int(31),
+            mask: Operand::Int(-1),
+        }))
+    }
+
     /// The descriptor of the part of an operand that begins at this element. Computed where it is used: before a loop each
     /// would hold two registers.
     fn descriptor(&mut self, source: &Source, first: [usize; 2]) -> Reg {
         let layout = &source.memory.layout;
         let bytes = layout.linear_offset(layout.shape().flat(&first)) * source.memory.dtype.bytes();
         let own = self.integer(BinaryOp::Add, DType::U64, source.base, Num::int(i64::from(bytes) / UNIT));
-        let before = self.emit.keep_near(true);
+        let before = self.emit.place(Pures::Anew);
         let reg = self.reg(own, Class::B64);
-        self.emit.keep_near(before);
+        self.emit.place(before);
         reg
     }
 

@@ -4,7 +4,7 @@
 use crate::element::DType;
 use crate::ir::{BinaryOp, CompareOp};
 use crate::lower::Lowering;
-use crate::lower::emit::divisor_of_constant;
+use crate::lower::emit::{Pures, divisor_of_constant};
 use crate::lower::num::Num;
 use crate::ptx::{Alu, Class, Reg, Type};
 
@@ -129,9 +129,9 @@ impl Lowering<'_> {
         }
         // A sum is made where it is compared, instead of in a register across a loop.
         let sum = matches!(left, Num::Int { base: Some(reg), offset } if offset != 0 && reg.class == Class::B32);
-        let before = self.emit.keep_near(sum);
+        let before = self.emit.place(if sum { Pures::Near } else { Pures::Out });
         let holds = self.setp(compare_of(op), type_of(dtype), left, b);
-        self.emit.keep_near(before);
+        self.emit.place(before);
         Num::Reg(holds)
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::element::DType;
 use crate::lower::Lowering;
-use crate::lower::emit::Pure;
+use crate::lower::emit::{Pure, Pures};
 use crate::lower::num::Num;
 use crate::ptx::{Alu, Reg};
 
@@ -96,9 +96,9 @@ impl Lowering<'_> {
             return from;
         }
         // A shift of the stride is part of the addition; before the loop it would take a register.
-        let before = self.emit.keep_near(self.emit.stays(&args));
+        let before = self.emit.place(if self.emit.stays(&args) { Pures::Near } else { Pures::Out });
         let gap = self.scaled(dtype, wanted.stride, 0, wanted.times - near);
-        self.emit.keep_near(before);
+        self.emit.place(before);
         let Num::Int { base: Some(gap), .. } = gap else { unreachable!("a multiple of a register is in a register") };
         let reg = self.divided(Alu::Add, dtype, from, gap, u32::min);
         self.emit.known(Pure::Multiple(wanted.times), class, &args, reg);
