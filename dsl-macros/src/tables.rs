@@ -18,6 +18,7 @@ const GENERATORS: &[&str] = &[
     "shared",
     "barrier",
     "commit_group",
+    "blocks_at_once",
     "wait_group",
     "load",
     "load_masked",

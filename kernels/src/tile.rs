@@ -38,7 +38,7 @@ pub(crate) fn row_aligned(x: Tile, #[comptime] aligned: bool) -> Tile {
 #[device]
 pub(crate) fn product(a: Tile, b: Tile, c: Tile, #[comptime] unit: Unit) -> Tile {
     match unit {
-        Unit::M8N8K4 | Unit::M16N8K8 | Unit::M16N8K16 => mma(a, b, c),
         Unit::Fma => dot(a as f32, b as f32, c),
+        _ => mma(a, b, c),
     }
 }

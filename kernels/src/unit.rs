@@ -6,7 +6,7 @@
 
 use crate::chip;
 use quadpair::DType;
-use quadpair::layouts::mma::{FMA, M8N8K4, M16N8K8, M16N8K16};
+use quadpair::layouts::mma::{FMA, M8N8K4, M16N8K8, M16N8K16, WGMMA};
 use quadpair_profiles::Profile;
 use std::fmt;
 
@@ -19,6 +19,8 @@ pub enum Unit {
     M16N8K8,
     /// The matrix unit's `mma.m16n8k16`: f16 or bf16 operands, f32 accumulators.
     M16N8K16,
+    /// Hopper's `wgmma`: f16 or bf16 operands from shared memory, f32 accumulators.
+    Wgmma,
     /// Fused multiply-add, one product a thread at a time: every chip, every operand type.
     Fma,
 }
@@ -74,10 +76,10 @@ fn names(all: &[impl fmt::Display]) -> String {
 
 impl Unit {
     /// The matrix units.
-    pub const MATRIX: [Unit; 3] = [Unit::M8N8K4, Unit::M16N8K8, Unit::M16N8K16];
+    pub const MATRIX: [Unit; 4] = [Unit::M8N8K4, Unit::M16N8K8, Unit::M16N8K16, Unit::Wgmma];
 
     /// All units.
-    pub const ALL: [Unit; 4] = [Unit::M8N8K4, Unit::M16N8K8, Unit::M16N8K16, Unit::Fma];
+    pub const ALL: [Unit; 5] = [Unit::M8N8K4, Unit::M16N8K8, Unit::M16N8K16, Unit::Wgmma, Unit::Fma];
 
     /// The name that profiles, options and reports use.
     pub const fn name(self) -> &'static str {
@@ -85,8 +87,14 @@ impl Unit {
             Unit::M8N8K4 => M8N8K4.name,
             Unit::M16N8K8 => M16N8K8.name,
             Unit::M16N8K16 => M16N8K16.name,
+            Unit::Wgmma => WGMMA,
             Unit::Fma => FMA.name,
         }
+    }
+
+    /// Whether it takes operands from shared memory, not from registers.
+    pub const fn reads_shared(self) -> bool {
+        matches!(self, Unit::Wgmma)
     }
 
     /// The unit of this name.

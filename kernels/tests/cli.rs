@@ -314,7 +314,7 @@ fn nothing_is_measured_in_the_simulator() {
 
 #[test]
 fn units_that_the_chip_lacks() {
-    let line = "profile hopper declares no m8n8k4 unit; what it can run is m16n8k16 and fma";
+    let line = "profile hopper declares no m8n8k4 unit; what it can run is wgmma, m16n8k16 and fma";
     fails(&quadpair(&["attend", "--device", "sim", "--profile", "hopper", "--unit", "m8n8k4"]), line);
     fails(&quadpair(&["matmul", "--device", "sim", "--profile", "hopper", "--unit", "m8n8k4"]), line);
     fails(&quadpair(&["ptx", "flash_attention", "--profile", "hopper", "--unit", "m8n8k4"]), line);

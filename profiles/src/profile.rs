@@ -163,9 +163,6 @@ pub struct FlashTile {
     pub quadpairs: Option<Quadpairs>,
     /// Columns of K and V that go through shared memory at once.
     pub chunk: usize,
-    /// Tiles of K and V that shared memory has room for, on a unit whose chips can copy to it behind a thread's back.
-    #[serde(default = "two")]
-    pub slots: usize,
 }
 
 impl FlashTile {
@@ -195,12 +192,12 @@ pub struct MatmulTile {
     pub block_k: usize,
     /// Warps of a block, which share out rows and columns.
     pub warps: usize,
-    /// Tiles of A and of B that shared memory has room for, on such a unit.
+    /// Tiles of A and of B that shared memory has room for, on a unit whose chips can copy to it behind a thread's back.
     #[serde(default = "two")]
     pub stages: usize,
 }
 
-/// The slots or stages where a tile doesn't say: one is read while the other is filled.
+/// The stages where a tile doesn't say: one is read while the other is filled.
 const TWO: usize = 2;
 
 fn two() -> usize {
@@ -218,7 +215,7 @@ fn arrangement<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Quad
 /// An entry of a list of tiles, as a profile has it.
 impl fmt::Display for FlashTile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { head_dim_le, rows_le, block_m, block_n, warps, quadpairs, chunk, slots } = self;
+        let Self { head_dim_le, rows_le, block_m, block_n, warps, quadpairs, chunk } = self;
         write!(f, "{{head_dim_le: {head_dim_le}, ")?;
         if let Some(rows_le) = rows_le {
             write!(f, "rows_le: {rows_le}, ")?;
@@ -227,11 +224,7 @@ impl fmt::Display for FlashTile {
         if let Some(quadpairs) = quadpairs {
             write!(f, "quadpairs: {}, ", quadpairs.name())?;
         }
-        write!(f, "chunk: {chunk}")?;
-        if *slots != TWO {
-            write!(f, ", slots: {slots}")?;
-        }
-        f.write_str("}")
+        write!(f, "chunk: {chunk}}}")
     }
 }
 

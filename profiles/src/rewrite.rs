@@ -149,7 +149,7 @@ mod tests {
     const EXAMPLE: &str = include_str!("../tests/example.yml");
 
     fn tile(head_dim_le: usize, block_m: usize) -> FlashTile {
-        FlashTile { head_dim_le, rows_le: None, block_m, block_n: 32, warps: 4, quadpairs: None, chunk: 64, slots: 2 }
+        FlashTile { head_dim_le, rows_le: None, block_m, block_n: 32, warps: 4, quadpairs: None, chunk: 64 }
     }
 
     fn tuned() -> Tuned {
@@ -191,10 +191,10 @@ mod tests {
 
     #[test]
     fn a_tile_for_few_rows_stands_before_the_one_for_any() {
-        let few = FlashTile { rows_le: Some(16), slots: 4, ..tile(128, 32) };
+        let few = FlashTile { rows_le: Some(16), ..tile(128, 32) };
         let text = fma(EXAMPLE, &Tuned { flash: vec![(few, String::new())], ..Tuned::default() }).expect("it fits in");
         let expected = "
-    - {head_dim_le: 128, rows_le: 16, block_m: 32, block_n: 32, warps: 4, chunk: 64, slots: 4}
+    - {head_dim_le: 128, rows_le: 16, block_m: 32, block_n: 32, warps: 4, chunk: 64}
     - {head_dim_le: 128, block_m: 32, block_n: 32, warps: 4, chunk: 64}
 ";
         assert!(text.contains(expected), "{text}");

@@ -156,12 +156,12 @@ mod tests {
     fn the_first_tile_that_reaches_the_rows_is_taken() {
         let own = "- {head_dim_le: 128, ";
         let text = include_str!("../tests/example.yml");
-        let few = format!("{own}rows_le: 16, block_m: 16, block_n: 32, warps: 2, chunk: 64, slots: 3}}\n    {own}");
+        let few = format!("{own}rows_le: 16, block_m: 16, block_n: 32, warps: 2, chunk: 64}}\n    {own}");
         let fma = Profile::parse("mine.yml", &text.replacen(own, &few, 1)).unwrap();
-        let slots = |head_dim, rows| fma.flash_tile("fma", head_dim, rows).map(|tile| (tile.head_dim_le, tile.slots));
+        let size = |head_dim, rows| fma.flash_tile("fma", head_dim, rows).map(|tile| (tile.head_dim_le, tile.block_m));
         assert_eq!(
-            [slots(65, 16), slots(128, 1), slots(128, 17), slots(64, 1)],
-            [(128, 3), (128, 3), (128, 2), (64, 2)].map(Some)
+            [size(65, 16), size(128, 1), size(128, 17), size(64, 1)],
+            [(128, 16), (128, 16), (128, 32), (64, 64)].map(Some)
         );
     }
 

@@ -4,7 +4,7 @@
 //! sm_75 on, and bf16 from sm_80 on. What stands here besides is the PTX version that brought the instruction. A unit
 //! that kernels learn to use gets a line in [`UNITS`].
 
-use quadpair_layouts::mma::{Atom, M8N8K4, M16N8K8, M16N8K16};
+use quadpair_layouts::mma::{Atom, M8N8K4, M16N8K8, M16N8K16, WGMMA};
 
 use crate::profile::Dtype;
 
@@ -16,13 +16,17 @@ pub(crate) struct Unit {
     pub atom: &'static Atom,
     /// The lowest PTX version that has it.
     pub isa: (u32, u32),
+    /// The only target that has it, if no later one does.
+    pub only: Option<&'static str>,
 }
 
 /// Every unit that a profile can declare.
-pub(crate) static UNITS: [Unit; 3] = [
-    Unit { name: M8N8K4.name, atom: &M8N8K4, isa: (6, 4) },
-    Unit { name: M16N8K8.name, atom: &M16N8K8, isa: (6, 5) },
-    Unit { name: M16N8K16.name, atom: &M16N8K16, isa: (7, 0) },
+pub(crate) static UNITS: [Unit; 4] = [
+    Unit { name: M8N8K4.name, atom: &M8N8K4, isa: (6, 4), only: None },
+    Unit { name: M16N8K8.name, atom: &M16N8K8, isa: (6, 5), only: None },
+    Unit { name: M16N8K16.name, atom: &M16N8K16, isa: (7, 0), only: None },
+    // Its fragments are those of the unit before, four warps side by side.
+    Unit { name: WGMMA, atom: &M16N8K16, isa: (8, 0), only: Some("sm_90a") },
 ];
 
 /// The type that every unit sums in.
@@ -53,7 +57,7 @@ mod tests {
 
     #[test]
     fn types_are_those_of_the_chip() {
-        let [volta, turing, ampere] = UNITS.each_ref();
+        let [volta, turing, ampere, _] = UNITS.each_ref();
         assert_eq!(volta.operands(70), [Dtype::Float16]);
         assert_eq!(turing.operands(75), [Dtype::Float16]);
         assert_eq!(turing.operands(80), [Dtype::Float16, Dtype::BFloat16]);

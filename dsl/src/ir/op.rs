@@ -346,6 +346,8 @@ pub enum OpKind {
         /// Where to read.
         mask: Option<Value>,
     },
+    /// Asks for room for so many blocks in a multiprocessor.
+    BlocksAtOnce(u32),
     /// Makes a group of the copies that the thread began since the last.
     CommitGroup,
     /// Waits until all of the thread's groups are done but its last ones.

@@ -139,6 +139,7 @@ pub(crate) fn operation(op: &Op) -> String {
             let masked = mask.map_or(String::new(), |mask| format!(" where {}", v(mask)));
             format!("async copy from {} to {}{masked}", v(pointer), memory(place))
         }
+        OpKind::BlocksAtOnce(blocks) => format!("{blocks} blocks at once"),
         OpKind::CommitGroup => "commit group".to_owned(),
         OpKind::WaitGroup(groups) => format!("wait group {groups}"),
         OpKind::Barrier => "barrier".to_owned(),

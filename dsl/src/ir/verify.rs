@@ -237,6 +237,7 @@ impl OpKind {
             | OpKind::NumWarps
             | OpKind::Arange
             | OpKind::Barrier
+            | OpKind::BlocksAtOnce(_)
             | OpKind::CommitGroup
             | OpKind::WaitGroup(_)
             | OpKind::EndFor
@@ -314,6 +315,7 @@ impl OpKind {
                 | OpKind::SharedScatter(..)
                 | OpKind::Bound(..)
                 | OpKind::AsyncCopy { .. }
+                | OpKind::BlocksAtOnce(_)
                 | OpKind::CommitGroup
                 | OpKind::WaitGroup(_)
                 | OpKind::Barrier

@@ -37,6 +37,22 @@ pub const fn max_constancy(trace: &mut Trace<'_>, x: Tile, axis: usize, n: usize
     runs(trace, "max_constancy", x, axis, n, false)
 }
 
+/// The most blocks that a multiprocessor of any chip holds.
+const MOST_BLOCKS: usize = 32;
+
+/// Asks the assembler to leave a multiprocessor room for so many blocks at once, 1 to 32: a thread gets so few registers
+/// that they fit, and what doesn't fit in them is spilled. Of several the last holds.
+///
+/// While the warps of one block wait, those of another go on.
+#[track_caller]
+pub const fn blocks_at_once(trace: &mut Trace<'_>, blocks: usize) {
+    if blocks == 0 || blocks > MOST_BLOCKS {
+        let text = text("blocks_at_once").push("a multiprocessor holds 1 to ").number(MOST_BLOCKS);
+        trace.fail(text.push(" blocks, not ").number(blocks));
+    }
+    trace.effect(OpKind::BlocksAtOnce(blocks as u32));
+}
+
 /// Whether a number can be promised.
 #[track_caller]
 const fn promised(trace: &mut Trace<'_>, name: &str, n: usize) -> bool {

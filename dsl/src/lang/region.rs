@@ -187,6 +187,7 @@ pub(crate) const fn not_arithmetic(kind: &OpKind) -> &'static str {
         OpKind::Load { .. } | OpKind::Store { .. } | OpKind::Atomic { .. } => {
             "there is no access to memory in it: load before, store after"
         }
+        OpKind::BlocksAtOnce(_) => "it says nothing of blocks",
         OpKind::Allocate(_)
         | OpKind::SharedStore(..)
         | OpKind::SharedLoad(_)

@@ -198,6 +198,8 @@ struct Lowering<'f> {
     emit: Emitter,
     values: Vec<Held>,
     params: Vec<Param>,
+    /// How many blocks should fit a multiprocessor, if the kernel says.
+    min_blocks: Option<u32>,
     /// Where each allocation starts, in bytes.
     allocations: HashMap<u32, u32>,
     next_free: u32,
@@ -252,6 +254,7 @@ impl<'f> Lowering<'f> {
             emit: Emitter::new(),
             values: Vec::new(),
             params: Vec::new(),
+            min_blocks: None,
             allocations: HashMap::new(),
             next_free: 0,
             allocated: warps_memory + plans.warps_bytes(function),
@@ -356,6 +359,7 @@ impl<'f> Lowering<'f> {
             OpKind::Bound(index, extent) => self.bound(index, extent),
             OpKind::Barrier => self.barrier(),
             OpKind::AsyncCopy { memory, pointer, mask } => self.async_copy(&memory, pointer, mask, op.at)?,
+            OpKind::BlocksAtOnce(blocks) => self.min_blocks = Some(blocks),
             OpKind::CommitGroup => self.commit_group(op.at)?,
             OpKind::WaitGroup(groups) => self.wait_group(groups, op.at)?,
             OpKind::Mma(a, b, c) => self.mma(a, b, c, &ty)?,
@@ -487,7 +491,7 @@ impl<'f> Lowering<'f> {
                 name: entry.clone(),
                 params: self.params,
                 max_threads: Some([threads, 1, 1]),
-                min_blocks: None,
+                min_blocks: self.min_blocks,
                 registers: self.emit.counts,
                 shared: Vec::new(),
                 local: self.messages.local(),

@@ -353,7 +353,6 @@ impl<T: Real, U: Real> Attention<T, U> {
         let quadpairs = tile.quadpairs.unwrap_or(Quadpairs::TwoByTwo);
         let t = FlashTile {
             width: tile.chunk,
-            slots: tile.slots,
             aligned,
             causal,
             bias,

@@ -7,8 +7,8 @@
 //! ```text
 //! registers      block_n r / 32 scores, columns r / 32 of the output (columns: head dim, up to whole chunks), and a chunk
 //!                of K or V on its way, block_n chunk / (32 warps) elements
-//! shared memory  of the block: Q, block_m columns; two chunks, block_n chunk each, or as many whole tiles as it has slots,
-//!                block_n columns each, where K and V are copied; P, where it isn't shuffled
+//! shared memory  of the block: Q, block_m columns; two chunks, block_n chunk each; where K and V are copied a whole
+//!                tile of each, block_n columns, or two on the unit that reads them there; P, where it isn't shuffled
 //! ```
 //!
 //! Of the profile's matrix units the first is taken whose tiles reach the head dim; where there is none, FMA.
@@ -75,10 +75,6 @@ const KEYS: [usize; 4] = [16, 32, 64, 128];
 const WARPS: [usize; 5] = [1, 2, 4, 8, 16];
 const WIDTHS: [usize; 4] = [16, 32, 64, 128];
 
-/// Tiles of K and V that there can be room for in shared memory, the usual number first. A turn of the kernel's loop takes one
-/// of each, from the first slot on, so that it can't have others.
-const SLOTS: &[usize] = &[2];
-
 /// The tiles that attention has kernels for on a unit and that the profile's chip can hold, for operands of a type. Those of
 /// one size (query rows, keys) come with the one first that a request for this size gets.
 pub fn tiles(profile: &Profile, unit: Unit, dtype: DType, head_dim: usize) -> Vec<Tile> {
@@ -90,8 +86,7 @@ pub fn tiles(profile: &Profile, unit: Unit, dtype: DType, head_dim: usize) -> Ve
     for (block_m, block_n, warps) in product(&ROWS, &KEYS, &WARPS) {
         for &quadpairs in &arrangements {
             let (head_dim_le, rows_le) = (head_dim, None);
-            let tile = |chunk, slots| Tile { head_dim_le, rows_le, block_m, block_n, warps, quadpairs, chunk, slots };
-            all.extend(WIDTHS.into_iter().flat_map(|chunk| SLOTS.iter().map(move |&slots| tile(chunk, slots))));
+            all.extend(WIDTHS.map(|chunk| Tile { head_dim_le, rows_le, block_m, block_n, warps, quadpairs, chunk }));
         }
     }
     all.retain(|tile| {
@@ -99,7 +94,7 @@ pub fn tiles(profile: &Profile, unit: Unit, dtype: DType, head_dim: usize) -> Ve
     });
     // By size, and in a size the usual rows a warp and the usual chunk before others.
     all.sort_by_key(|tile| {
-        let others = (rows(tile).abs_diff(rows_per_warp(unit)), tile.chunk != FlashTile::width_of(head_dim));
+        let others = (rows(tile).abs_diff(rows_per_warp(unit)), tile.chunk != FlashTile::width_of(unit, head_dim));
         (tile.block_m * tile.block_n, tile.block_m, others)
     });
     all
@@ -136,12 +131,13 @@ const fn product_of_a_warp(unit: Unit, quadpairs: Option<Quadpairs>) -> Option<[
         (Unit::M8N8K4, Some(Quadpairs::OneByFour)) => Some([8, 32]),
         (Unit::Fma, None) => Some([8, 16]),
         (Unit::M16N8K8 | Unit::M16N8K16, None) => Some([16, 16]),
+        (Unit::Wgmma, None) => Some([16, 16]),
         (Unit::M8N8K4, None) | (_, Some(_)) => None,
     }
 }
 
 /// Whether the kernel can be written in this tile: whole products for each warp and whole steps of V, up to four chunks, none
-/// without columns and no other number of slots.
+/// without columns. The unit that reads shared memory takes rows of up to 128 bytes, and four warps at once.
 fn exists(unit: Unit, tile: &Tile) -> bool {
     let Some([row, column]) = product_of_a_warp(unit, tile.quadpairs) else { return false };
     let quadpairs = tile.quadpairs.unwrap_or(Quadpairs::TwoByTwo);
@@ -153,7 +149,7 @@ fn exists(unit: Unit, tile: &Tile) -> bool {
         && tile.block_n.is_multiple_of(value_step)
         && tile.chunk.is_multiple_of(column)
         && columns(tile) / tile.chunk <= Tile::CHUNKS
-        && SLOTS.contains(&tile.slots)
+        && (!unit.reads_shared() || tile.chunk <= 64 && tile.warps >= 4)
         && !needless
 }
 
@@ -165,6 +161,7 @@ fn has_registers(unit: Unit, dtype: DType, tile: &Tile) -> bool {
     // How many quadpairs have the same of the left operand and of the right one; the deepest unit takes twice as much of both.
     let [left, right] = match (unit, tile.quadpairs) {
         (_, Some(Quadpairs::FourByOne)) => [1, 4],
+        (Unit::Wgmma, None) => [0, 0],
         (_, Some(Quadpairs::TwoByTwo)) | (Unit::M16N8K16, None) => [2, 2],
         (_, Some(Quadpairs::OneByFour)) => [4, 1],
         (_, None) => [1, 1],
@@ -188,7 +185,8 @@ fn holds(limits: &Limits, unit: Unit, dtype: DType, tile: &Tile) -> bool {
 fn shared_elements(unit: Unit, tile: &Tile) -> usize {
     let exchanged = if unit == Unit::Fma { tile.block_m * tile.block_n } else { 0 };
     let keys_and_values = match FlashTile::copies_on(unit) {
-        true => tile.slots * tile.block_n * columns(tile),
+        true if unit.reads_shared() => 4 * tile.block_n * columns(tile),
+        true => 2 * tile.block_n * columns(tile),
         false => 2 * tile.block_n * tile.chunk,
     };
     tile.block_m * columns(tile) + keys_and_values + exchanged
@@ -252,7 +250,9 @@ mod tests {
 
     #[test]
     fn the_profile_decides() {
-        for (name, unit) in [("volta", Unit::M8N8K4), ("turing", Unit::M16N8K8), ("hopper", Unit::M16N8K16)] {
+        for (name, unit) in
+            [("volta", Unit::M8N8K4), ("turing", Unit::M16N8K8), ("ada", Unit::M16N8K16), ("hopper", Unit::Wgmma)]
+        {
             let profile = Profile::by_name(name).unwrap();
             let tile = chip::flash_tile(&profile, unit, 96).unwrap();
             assert_eq!(prepare(name, AttentionConfig::new(96)), Ok((unit, (tile.block_m, tile.block_n))));
@@ -269,7 +269,8 @@ mod tests {
                 let own = adapted(chip::flash_tile(&profile, unit, head_dim).unwrap(), head_dim);
                 assert!(all.contains(&own), "{} {unit} D {head_dim} {own}", profile.name);
                 assert!(holds(&profile.limits, unit, DType::F16, &own), "{} {unit} D {head_dim} {own}", profile.name);
-                assert!(all.iter().any(|tile| (tile.block_m, tile.block_n) == (32, 32)), "{unit} D {head_dim}");
+                let small = if unit.reads_shared() { (64, 32) } else { (32, 32) };
+                assert!(all.iter().any(|tile| (tile.block_m, tile.block_n) == small), "{unit} D {head_dim}");
             }
         }
     }

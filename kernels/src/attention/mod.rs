@@ -22,6 +22,7 @@ mod call;
 mod combine;
 mod config;
 mod error;
+mod fragments;
 mod kernel;
 mod place;
 mod problem;
@@ -29,6 +30,7 @@ mod reference;
 mod score;
 mod split;
 mod tile;
+mod warpgroup;
 
 pub use api::{Attended, Attention, Inputs, Outputs, Variant, attend_host};
 pub use combine::{COMBINE_96, CombineParts, CombinePartsArgs, CombineTile, combine_parts};

@@ -163,11 +163,27 @@ pub(super) fn copy_chunk(
 ) {
     let own = chunk_rows(rows, chunk, t);
     let at = chunk_at(at, chunk, t);
-    let column = chunk % t.chunks();
-    let place = own.place + column * t.width;
-    match inside(at, t.block_n, column, edge, t) {
-        None => to.async_copy(place),
-        Some(mask) => to.async_copy_masked(place, mask.broadcast_to(t.rows(t.block_n))),
+    copy(to, own, at, chunk % t.chunks(), edge, t);
+}
+
+/// A chunk of the rows of a tile of keys is copied to shared memory: asynchronously where rows are aligned.
+#[device]
+pub(super) fn copy(
+    to: Shared,
+    rows: Rows,
+    at: Tile,
+    #[comptime] chunk: usize,
+    #[comptime] edge: bool,
+    #[comptime] t: FlashTile,
+) {
+    if t.aligned {
+        let place = rows.place + chunk * t.width;
+        match inside(at, t.block_n, chunk, edge, t) {
+            None => to.async_copy(place),
+            Some(mask) => to.async_copy_masked(place, mask.broadcast_to(t.rows(t.block_n))),
+        }
+    } else {
+        to.store(fetch(rows, at, t.block_n, chunk, edge, t));
     }
 }
 

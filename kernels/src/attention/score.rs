@@ -3,6 +3,8 @@
 //! Without a bias a product times the factor is a score in powers of two, and an exponent is one multiply-add. With a bias
 //! scores stay as they are until the reference is added: a bias may be the lowest finite number, which no factor may scale.
 
+use super::kernel::Given;
+use super::place::Part;
 use super::tile::FlashTile;
 use quadpair::prelude::*;
 
@@ -52,4 +54,23 @@ pub(super) fn fall(from: Tile, to: Tile, #[comptime] t: FlashTile) -> Tile {
 #[device]
 pub(super) fn log_sum(sum: Tile, reference: Tile, #[comptime] t: FlashTile) -> Tile {
     if t.bias { log2(sum) * LN_2 - reference } else { (log2(sum) - reference) * LN_2 }
+}
+
+/// The scoring of a block's part.
+#[device]
+pub(super) fn scoring(given: Given, part: Part, #[comptime] t: FlashTile) -> Scoring {
+    let Part { first_row, head, entry, first_key, keys, .. } = part;
+    let stride = given.bias_stride;
+    let row = first_row + arange(t.scores().slice(1));
+    Scoring {
+        bias: if t.bias {
+            let start = given.bias + entry as i64 * stride[0] + head as i64 * stride[1];
+            start + (row as i64 * stride[2] + (first_key + keys) as i64 * stride[3])
+        } else {
+            row
+        },
+        bias_stride: stride[3],
+        row_inside: row < given.n_q,
+        factor: given.factor,
+    }
 }

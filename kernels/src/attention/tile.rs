@@ -17,6 +17,9 @@ use crate::tile::{for_matrices, loaded_rows};
 use crate::unit::Unit;
 use quadpair::prelude::*;
 
+/// The most chunks of a head.
+pub(super) const CHUNKS: usize = quadpair_profiles::FlashTile::CHUNKS;
+
 /// The comptime parameters: sizes, and the layouts that follow from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FlashTile {
@@ -36,8 +39,6 @@ pub struct FlashTile {
     pub key_step: usize,
     /// Rows of V whose fragments are loaded at once.
     pub value_step: usize,
-    /// Tiles of K and V that shared memory has room for, where they come by copies.
-    pub slots: usize,
     /// Whether the fragments of Q stay in registers.
     pub keep_queries: bool,
     /// Whether the first chunk of V is made visible before the softmax, not behind it.
@@ -68,12 +69,12 @@ impl FlashTile {
 
     /// The same of aligned rows: every chip that has m16n8k16 has such copies.
     pub(super) const fn copies_on(unit: Unit) -> bool {
-        matches!(unit, Unit::M16N8K16)
+        matches!(unit, Unit::M16N8K16 | Unit::Wgmma)
     }
 
     /// Slots for chunks.
     pub(super) const fn ring(&self) -> usize {
-        if self.copies() { self.slots * self.chunks() } else { 2 }
+        if self.copies() { 2 * self.chunks() } else { 2 }
     }
 
     /// Keys of a part of P: as many as P has in a thread's own registers, while it is still scores.
@@ -81,6 +82,7 @@ impl FlashTile {
         match self.unit {
             Unit::Fma if self.block_n < 32 => self.block_n,
             Unit::Fma => 32,
+            Unit::Wgmma => self.block_n,
             _ => self.value_step,
         }
     }
@@ -91,6 +93,7 @@ impl FlashTile {
         match self.unit {
             Unit::M16N8K8 => Mma::m16n8k8(warps),
             Unit::M16N8K16 => Mma::m16n8k16(warps),
+            Unit::Wgmma => Mma::wgmma(self.block_n, warps),
             _ => Mma::m8n8k4(self.quadpairs, warps).interleaved(),
         }
     }
@@ -111,11 +114,31 @@ impl FlashTile {
         }
     }
 
+    /// Blocks that a multiprocessor should hold at once: two of eight warps share its registers where each thread's sums,
+    /// scores and P leave some of its half.
+    pub(super) const fn blocks_at_once(&self) -> usize {
+        let columns =
+            self.block_n + self.block_n / 2 + (self.chunks() - 1) * self.width + self.columns(self.chunks() - 1);
+        if self.warps == 8 && columns * self.block_m / self.warps / 32 <= 96 { 2 } else { 1 }
+    }
+
+    /// Columns of a chunk that are multiplied: the unit that reads shared memory by itself takes those of the last chunk
+    /// that there are, up to a power of two.
+    pub(super) const fn columns(&self, chunk: usize) -> usize {
+        let rest = self.head_dim - chunk * self.width;
+        if self.unit.reads_shared() && rest < self.width {
+            rest.next_multiple_of(16).next_power_of_two()
+        } else {
+            self.width
+        }
+    }
+
     /// A chunk of the output.
-    pub(super) const fn output(&self) -> Layout {
-        let shape = [self.block_m, self.width];
+    pub(super) const fn output(&self, chunk: usize) -> Layout {
+        let shape = [self.block_m, self.columns(chunk)];
         match self.unit {
             Unit::Fma => blocked(shape, [2, 4], [4, 8], [self.warps, 1], [1, 0]),
+            Unit::Wgmma => Mma::wgmma(shape[1], [self.warps, 1]).accumulator(shape),
             _ => self.value_mma().accumulator(shape),
         }
     }
@@ -139,7 +162,7 @@ impl FlashTile {
     /// P as the left operand.
     pub(super) const fn probabilities(&self) -> Layout {
         match self.unit {
-            Unit::Fma => self.output().operand_a(self.part()),
+            Unit::Fma => self.output(0).operand_a(self.part()),
             _ => self.value_mma().a([self.block_m, self.part()]),
         }
     }
@@ -147,7 +170,7 @@ impl FlashTile {
     /// A step of V as the right operand: n runs along V's rows.
     pub(super) const fn values(&self) -> Layout {
         match self.unit {
-            Unit::Fma => self.output().operand_b(self.value_step),
+            Unit::Fma => self.output(0).operand_b(self.value_step),
             Unit::M8N8K4 => self.value_mma().b_row([self.value_step, self.width]),
             _ => self.value_mma().b([self.value_step, self.width]),
         }
@@ -169,8 +192,9 @@ impl FlashTile {
 
 impl FlashTile {
     /// Columns of a chunk for a head dim.
-    pub const fn width_of(head_dim: usize) -> usize {
+    pub const fn width_of(unit: Unit, head_dim: usize) -> usize {
         match head_dim {
+            65.. if unit.reads_shared() => 64,
             ..=16 => 16,
             17..=32 => 32,
             33..=64 => 64,
@@ -185,7 +209,7 @@ impl FlashTile {
         match (unit, quadpairs) {
             (Unit::Fma, _) => (2, 2, true),
             (Unit::M16N8K8, _) => (8, 8, true),
-            (Unit::M16N8K16, _) => (16, 16, true),
+            (Unit::M16N8K16 | Unit::Wgmma, _) => (16, 16, true),
             (_, Quadpairs::OneByFour) => (8, 32, true),
             (_, Quadpairs::FourByOne) => (8, 8, true),
             (_, Quadpairs::TwoByTwo) => match head_dim {
@@ -212,10 +236,9 @@ impl FlashTile {
             block_m,
             block_n,
             head_dim,
-            width: FlashTile::width_of(head_dim),
+            width: FlashTile::width_of(unit, head_dim),
             key_step,
             value_step,
-            slots: 2,
             keep_queries: FlashTile::copies_on(unit) && head_dim <= 64,
             early_values,
             early_largest: !FlashTile::copies_on(unit),

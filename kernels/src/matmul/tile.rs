@@ -74,7 +74,7 @@ impl MatmulTile {
         match self.unit {
             Unit::M8N8K4 | Unit::Fma => 4,
             Unit::M16N8K8 => 8,
-            Unit::M16N8K16 => 16,
+            Unit::M16N8K16 | Unit::Wgmma => 16,
         }
     }
 
@@ -116,8 +116,8 @@ impl MatmulTile {
     pub(super) const fn accumulator(&self) -> Layout {
         let shape = [self.block_m, self.block_n];
         match self.unit {
-            Unit::M8N8K4 | Unit::M16N8K8 | Unit::M16N8K16 => self.mma().accumulator(shape),
             Unit::Fma => blocked(shape, [4, 4], [4, 8], self.warps_along(), [1, 0]),
+            _ => self.mma().accumulator(shape),
         }
     }
 
@@ -149,10 +149,10 @@ impl MatmulTile {
             (Unit::M8N8K4, 0, Order::Columns) => self.mma().a_col(a),
             (Unit::M8N8K4, _, Order::Rows) => self.mma().b_row(b),
             (Unit::M8N8K4, _, Order::Columns) => self.mma().b(b),
-            (Unit::M16N8K8 | Unit::M16N8K16, 0, _) => self.mma().a(a),
-            (Unit::M16N8K8 | Unit::M16N8K16, _, _) => self.mma().b(b),
             (Unit::Fma, 0, _) => self.accumulator().operand_a(k),
             (Unit::Fma, _, _) => self.accumulator().operand_b(k),
+            (_, 0, _) => self.mma().a(a),
+            (_, _, _) => self.mma().b(b),
         }
     }
 

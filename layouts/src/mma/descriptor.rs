@@ -211,8 +211,8 @@ impl<'m> View<'m> {
     const fn descriptor(&self, swizzle: Swizzle) -> Result<Descriptor, Error> {
         let (row, k_major) = (self.row(swizzle) as usize, self.fast == 1);
         let (extent, swizzled) = (1 << self.bits(self.fast), !matches!(swizzle, Swizzle::None));
-        // Along k one instruction stays inside a row of 32 bytes or more; along m or n it needs whole rows.
-        let wrong = if k_major { swizzled && extent > row } else { extent < row };
+        // Along k one instruction stays inside a row of 32 bytes or more; along m or n it may read the first part of one.
+        let wrong = if k_major { swizzled && extent > row } else { !swizzled && extent < row };
         if wrong {
             return Err(Error::DescriptorExtent { dim: self.fast, extent, wants: row });
         }

@@ -26,4 +26,4 @@ pub use descriptor::{Descriptor, Swizzle};
 pub use plan::MmaPlan;
 pub use product::{dot, mma, mma_of, mma_on};
 pub use units::{FMA, M8N8K4, M16N8K8, M16N8K8_TF32, M16N8K16, M16N8K32, UNITS};
-pub use warpgroup::{WarpgroupLeft, WarpgroupPlan, warpgroup_left, warpgroup_mma};
+pub use warpgroup::{WGMMA, WarpgroupLeft, WarpgroupPlan, warpgroup_left, warpgroup_mma};

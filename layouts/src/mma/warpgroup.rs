@@ -46,6 +46,9 @@ pub enum WarpgroupLeft<'l> {
     Memory(&'l SharedLayout),
 }
 
+/// What the unit is called.
+pub const WGMMA: &str = "wgmma";
+
 /// The instructions of a product on wgmma. They are numbered along m, n and k; what is said of one is said of warp 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WarpgroupPlan {

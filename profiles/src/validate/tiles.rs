@@ -17,8 +17,6 @@ const LARGEST: usize = 256;
 const NARROWEST: usize = 16;
 const WIDEST: usize = 128;
 
-/// Tiles of K and V, and of A and B, that shared memory can be divided for.
-const SLOTS: RangeInclusive<usize> = 2..=8;
 const STAGES: RangeInclusive<usize> = 2..=6;
 
 impl Validator<'_> {
@@ -34,6 +32,8 @@ impl Validator<'_> {
         self.require(ptx.sm() >= first, "ptx.target", &ptx.target, &allowed)?;
         let allowed = format!("{name} needs {}.{} or later", unit.isa.0, unit.isa.1);
         self.require(ptx.version() >= unit.isa, "ptx.isa", &ptx.isa, &allowed)?;
+        let only = unit.only.unwrap_or(&ptx.target);
+        self.require(ptx.target == only, "ptx.target", &ptx.target, &format!("{name} needs {only}"))?;
         self.operands(&field("operand_dtypes"), &own.operand_dtypes, unit, ptx)?;
         let (field_of_sums, sums) = (field("accumulator_dtype"), own.accumulator_dtype);
         self.require(sums == ACCUMULATOR, &field_of_sums, &sums, &format!("{name} sums in {ACCUMULATOR}"))?;
@@ -68,7 +68,6 @@ impl Validator<'_> {
             self.warps(&field("warps"), tile.warps, tile.block_m)?;
             self.quadpairs(&field("quadpairs"), tile, with_quadpairs)?;
             self.chunk(&field("chunk"), tile)?;
-            self.count(&field("slots"), tile.slots, SLOTS, "tiles of K and V that shared memory has room for")?;
         }
         let last = tiles.len() - 1;
         let rows = tiles[last].rows_le;
@@ -245,9 +244,6 @@ mod tests {
 
     #[test]
     fn shared_memory_is_divided_for_a_few() {
-        let slots = "tiles of K and V that shared memory has room for are 2 to 8";
-        let expected = format!("mine.yml, line 19: matrix_units[0].flash[0].slots is 1; {slots}");
-        assert_eq!(error("2x2, chunk: 64", "2x2, chunk: 64, slots: 1"), expected);
         let stages = "tiles of A and B that shared memory has room for are 2 to 6";
         let expected = format!("mine.yml, line 20: matrix_units[0].matmul.stages is 7; {stages}");
         assert_eq!(error("block_k: 32, warps: 4", "block_k: 32, warps: 4, stages: 7"), expected);

@@ -69,7 +69,7 @@ fn is_promising(unit: Unit, tile: &FlashTile) -> bool {
     let enough = match unit {
         Unit::Fma => scores >= 16 && tile.block_n >= 32,
         Unit::M8N8K4 => tile.block_m >= 64 && scores >= 32 && scores + output >= 80,
-        Unit::M16N8K8 | Unit::M16N8K16 => tile.block_m >= 64 && scores >= 16 && scores + output >= 64,
+        Unit::M16N8K8 | Unit::M16N8K16 | Unit::Wgmma => tile.block_m >= 64 && scores >= 16 && scores + output >= 64,
     };
     matches!(tile.warps, 4 | 8) && is_wide && enough
 }

@@ -122,8 +122,6 @@ struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     chunk: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    slots: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     stages: Option<usize>,
     #[serde(flatten)]
     verdict: Verdict,
@@ -153,7 +151,6 @@ fn row(tried: &Tried) -> Row {
             warps: tile.warps,
             quadpairs: tile.quadpairs.map(Quadpairs::name),
             chunk: Some(tile.chunk),
-            slots: Some(tile.slots),
             stages: None,
             verdict,
         },
@@ -162,7 +159,6 @@ fn row(tried: &Tried) -> Row {
             warps: tile.warps,
             quadpairs: None,
             chunk: None,
-            slots: None,
             stages: Some(tile.stages),
             verdict,
         },
@@ -172,7 +168,7 @@ fn row(tried: &Tried) -> Row {
 /// The record as a table.
 pub fn text(record: &Record) -> String {
     let mut table = Table::of_texts();
-    let columns = ["PROBLEM", "TRIED", "TILE", "WARPS", "QUADPAIRS", "CHUNK", "SLOTS, STAGES"];
+    let columns = ["PROBLEM", "TRIED", "TILE", "WARPS", "QUADPAIRS", "CHUNK", "STAGES"];
     table.row(columns.into_iter().chain([record.figure, "REGISTERS", "RESIDENT WARPS"]));
     let mut notes = String::new();
     for found in &record.problems {
@@ -203,7 +199,7 @@ fn cells(row: &Row) -> [String; 8] {
         row.warps.to_string(),
         row.quadpairs.unwrap_or("-").to_owned(),
         number(row.chunk),
-        number(row.slots.or(row.stages)),
+        number(row.stages),
         format!("{:.1}", row.verdict.figure),
         taken(|taken| taken.registers),
         taken(|taken| taken.resident_warps),
