@@ -34,6 +34,7 @@ const WARPS: [usize; 4] = [4, 8, 16, 2];
 const fn extents(unit: Unit) -> ([usize; 3], [usize; 2]) {
     match unit {
         Unit::Fma => ([32, 64, 128], [16, 32]),
+        Unit::Wgmma => ([64, 128, 256], [64, 128]),
         _ => ([64, 128, 256], [32, 64]),
     }
 }
@@ -65,16 +66,20 @@ const fn operands(tile: &Tile) -> usize {
     (tile.block_m + tile.block_n) * tile.block_k
 }
 
-/// Whether the kernel can be written in this tile: whole products of the unit for each warp, along rows and along columns, of
-/// a block that isn't much longer than wide, or wider than long.
+/// Columns that an instruction of wgmma has at most.
+const WIDEST: usize = 256;
+
+/// Whether the kernel can be written in this tile: whole products of the unit for each warp, or for each four where they
+/// multiply together, along rows and along columns, of a block that isn't much longer than wide, or wider than long.
 const fn exists(unit: Unit, tile: &Tile) -> bool {
     let [along_m, along_n] = super::MatmulTile::warp_grid(unit, [tile.block_m, tile.block_n], tile.warps);
     let [m, n] = match unit {
         Unit::M8N8K4 => [32, 32],
         _ => [16, 16],
     };
+    let alone = !matches!(unit, Unit::Wgmma) || along_m.is_multiple_of(4) && tile.block_n <= WIDEST * along_n;
     let whole = tile.block_m.is_multiple_of(m * along_m) && tile.block_n.is_multiple_of(n * along_n);
-    whole && tile.block_m <= 2 * tile.block_n && tile.block_n <= 2 * tile.block_m
+    whole && alone && tile.block_m <= 2 * tile.block_n && tile.block_n <= 2 * tile.block_m
 }
 
 /// Whether a thread's registers are likely to do: up to 128 sums, and elements of the next tile if it comes through them.

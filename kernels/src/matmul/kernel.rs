@@ -23,6 +23,7 @@
 
 use super::source::{Source, arrive, fetch, fetch_ahead, slots, source};
 use super::tile::{MOST_STAGES, MatmulTile};
+use super::warpgroup;
 use crate::tile::{product, row_aligned};
 use quadpair::prelude::*;
 
@@ -96,10 +97,30 @@ pub fn accumulate<T: Element>(
     let mut b = source(memory[1], stride[1], first[1], n, 1, t);
     let tiles = maximum(cdiv(k, t.block_k), 1);
     let narrow = k - (tiles - 1) * t.block_k;
-    let mut a_fetched = fetch(a, a.depth < narrow, a_slots[0], 0, t);
-    let mut b_fetched = fetch(b, b.depth < narrow, b_slots[0], 1, t);
+    let a_fetched = fetch(a, a.depth < narrow, a_slots[0], 0, t);
+    let b_fetched = fetch(b, b.depth < narrow, b_slots[0], 1, t);
     a.next = a.next + a.along * narrow;
     b.next = b.next + b.along * narrow;
+    if t.unit.reads_shared() {
+        arrive(a_fetched, a_slots[0]);
+        arrive(b_fetched, b_slots[0]);
+        commit_group();
+        warpgroup::sums([a, b], [a_slots, b_slots], tiles, t)
+    } else {
+        sums([a_fetched, b_fetched], [a, b], [a_slots, b_slots], tiles, t)
+    }
+}
+
+/// The sums of all tiles by fragments that warps load, of which the first tile is on its way.
+#[device]
+fn sums(
+    [a_fetched, b_fetched]: [Option<Tile>; 2],
+    [a, b]: [Source; 2],
+    [a_slots, b_slots]: [[Shared; MOST_STAGES]; 2],
+    tiles: Tile,
+    #[comptime] t: MatmulTile,
+) -> Tile {
+    let (mut a_fetched, mut b_fetched) = (a_fetched, b_fetched);
     let [mut a, mut b] = run_ahead([a, b], [a_slots, b_slots], tiles, t);
 
     let steps = t.steps();

@@ -32,6 +32,7 @@ mod place;
 mod reference;
 mod source;
 mod tile;
+mod warpgroup;
 
 use quadpair::prelude::*;
 

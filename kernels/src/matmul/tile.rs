@@ -11,12 +11,15 @@ use quadpair::prelude::*;
 /// Most tiles of an operand that are in shared memory at once.
 pub(super) const MOST_STAGES: usize = 6;
 
+/// Rows of C that a warp has together where four warps share an instruction.
+const WARP_ROWS: usize = 16;
+
 /// Rows of a band of C.
 const BAND: usize = 2048;
 
 /// Whether every chip that has the unit copies from global to shared memory by itself.
 pub(super) const fn copies(unit: Unit) -> bool {
-    matches!(unit, Unit::M16N8K16)
+    matches!(unit, Unit::M16N8K16 | Unit::Wgmma)
 }
 
 /// The comptime parameters: sizes, and the layouts that follow from them.
@@ -52,6 +55,11 @@ impl MatmulTile {
         let few = 1 << (warps.ilog2() / 2);
         match unit {
             Unit::M16N8K8 | Unit::M16N8K16 if block_n > block_m => [few, warps / few],
+            Unit::Wgmma => {
+                let most = block_m / WARP_ROWS;
+                let along_m = if most < warps { most } else { warps };
+                [along_m, warps / along_m]
+            }
             _ => [warps / few, few],
         }
     }
@@ -64,7 +72,7 @@ impl MatmulTile {
     /// rows of A as columns of B.
     pub(super) const fn band(&self) -> Option<usize> {
         match self.unit {
-            Unit::M16N8K16 => Some(BAND.div_ceil(self.block_m)),
+            Unit::M16N8K16 | Unit::Wgmma => Some(BAND.div_ceil(self.block_m)),
             _ => None,
         }
     }
@@ -109,6 +117,7 @@ impl MatmulTile {
         match self.unit {
             Unit::M16N8K8 => Mma::m16n8k8(warps),
             Unit::M16N8K16 => Mma::m16n8k16(warps).together(),
+            Unit::Wgmma => Mma::wgmma(self.block_n / warps[1], warps),
             _ => Mma::m8n8k4(Quadpairs::TwoByTwo, warps),
         }
     }
@@ -126,19 +135,18 @@ impl MatmulTile {
     pub(super) const fn stored(&self, bits: u32) -> Option<Layout> {
         let [along_m, along_n] = self.warps_along();
         let [rows, columns] = [self.block_m / along_m, self.block_n / along_n];
-        match self.unit {
-            Unit::M16N8K16 if self.aligned[2] && bits == 16 && columns >= 32 => Some(
-                blocked(
-                    [along_m, rows, along_n, columns],
-                    [1, 1, 1, 8],
-                    [1, 8, 1, 4],
-                    [along_m, 1, along_n, 1],
-                    [3, 2, 1, 0],
-                )
-                .reshape([self.block_m, self.block_n]),
-            ),
-            _ => None,
+        // Rows that a warp has side by side, and which side's warps are counted first. Its next rows follow those of all.
+        let (together, order) = match self.unit {
+            Unit::M16N8K16 => (rows, [4, 3, 2, 1, 0]),
+            Unit::Wgmma => (WARP_ROWS, [4, 1, 2, 3, 0]),
+            _ => return None,
+        };
+        if !self.aligned[2] || bits != 16 || columns < 32 {
+            return None;
         }
+        let shape = [rows / together, along_m, together, along_n, columns];
+        let whole = blocked(shape, [1, 1, 1, 1, 8], [1, 1, 8, 1, 4], [1, along_m, 1, along_n, 1], order);
+        Some(whole.reshape([self.block_m, self.block_n]))
     }
 
     /// Operand 0, `[m, k]`, or 1, `[k, n]`, of `k` steps, as the unit takes it from the order that it lies in.
@@ -173,6 +181,7 @@ impl MatmulTile {
         };
         match self.unit {
             Unit::M16N8K16 => lines([rows, columns], self.warps, self.steps()),
+            Unit::Wgmma => lines([rows, columns], self.warps, 1),
             _ => loaded_rows(rows, columns, self.warps),
         }
     }
@@ -188,8 +197,11 @@ impl MatmulTile {
     /// Shared memory for a tile of an operand, in the order of memory.
     pub(super) const fn staged(&self, operand: usize, bits: u32) -> SharedLayout {
         let loaded = self.loaded(operand);
-        if let Unit::M16N8K16 = self.unit {
-            return swizzled_rows(loaded.shape().extent(0), loaded.shape().extent(1));
+        let [rows, columns] = [loaded.shape().extent(0), loaded.shape().extent(1)];
+        match self.unit {
+            Unit::M16N8K16 => return swizzled_rows(rows, columns),
+            Unit::Wgmma => return nvmma_shared([rows, columns], if columns < 64 { 2 * columns } else { 128 }, 16, false),
+            _ => {}
         }
         let fragment = self.fragment(operand, self.step()).permute(self.dims(operand));
         SharedLayout::between(&self.loaded(operand), &fragment, bits)
