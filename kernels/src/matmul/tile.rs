@@ -15,7 +15,7 @@ pub(super) const MOST_STAGES: usize = 6;
 const WARP_ROWS: usize = 16;
 
 /// Rows of a band of C.
-const BAND: usize = 2048;
+const BAND: usize = 1024;
 
 /// Whether every chip that has the unit copies from global to shared memory by itself.
 pub(super) const fn copies(unit: Unit) -> bool {
