@@ -99,7 +99,8 @@ fn errors_have_a_caret() {
         &["layout", "blocked([1,8],[8,4] on [64,32]"],
         "`,` or `)` is expected here\n  blocked([1,8],[8,4] on [64,32]\n                      ^^",
     );
-    let kernels = "vector_add, matmul, flash_attention, FLASH_64, FLASH_96, FLASH_128, FLASH_256, FLASH_64_FMA";
+    let kernels = "vector_add, matmul, flash_attention, FLASH_64, FLASH_96, FLASH_128, FLASH_256, FLASH_64_M16N8K8, \
+                   FLASH_128_M16N8K16, FLASH_96_WGMMA, FLASH_128_WGMMA, FLASH_64_FMA";
     fails(
         &["layout", "softmax:x"],
         &format!("there is no kernel `softmax`; there are {kernels}\n  softmax:x\n  ^^^^^^^^^"),

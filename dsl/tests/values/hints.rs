@@ -8,6 +8,24 @@ use crate::harness::VOLTA;
 
 const ROWS: Layout = blocked([4, 128], [1, 4], [1, 32], [4, 1], [1, 0]);
 
+#[kernel(grid = [1])]
+fn crowded(out: PtrMut<f32>) {
+    blocks_at_once(2);
+    let at = arange(blocked([128], [1], [32], [4], [0]));
+    store(out + at, at as f32);
+}
+
+#[test]
+fn blocks_ask_for_room_beside_each_other() {
+    let instance = Instance::new("crowded", Crowded {});
+    assert!(
+        instance.program(VOLTA.into()).expect("it is right").ptx().contains(".maxntid 128, 1, 1\n.minnctapersm 2\n")
+    );
+    let mut out = vec![f32::NAN; 128];
+    instance.launch(&Simulator::new(VOLTA), CrowdedArgs { out: out.as_mut_slice() }).expect("it is right");
+    assert!(out.iter().enumerate().all(|(i, out)| *out == i as f32));
+}
+
 /// What is promised of the stride of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Said {

@@ -39,6 +39,9 @@ pub use error::AttentionError;
 pub use kernel::{FlashAttention, FlashAttentionArgs, flash_attention};
 pub use problem::Problem;
 pub use reference::{Reference, reference};
-pub use tile::{FLASH_64, FLASH_64_FMA, FLASH_96, FLASH_128, FLASH_256, FlashTile};
+pub use tile::{
+    FLASH_64, FLASH_64_FMA, FLASH_64_M16N8K8, FLASH_96, FLASH_96_WGMMA, FLASH_128, FLASH_128_M16N8K16, FLASH_128_WGMMA,
+    FLASH_256, FlashTile,
+};
 
 pub(crate) use problem::Operand;

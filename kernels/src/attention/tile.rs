@@ -264,6 +264,18 @@ instances! {
     /// Head dim 256, in four chunks, on the matrix unit.
     #[target(sm_70)]
     pub FLASH_256 = FlashAttention::<f16, f32, f16> { t: FlashTile::plain(Unit::M8N8K4, Quadpairs::OneByFour, (128, 64), 8, 256) };
+    /// Head dim 64 on Turing's matrix unit.
+    #[target(sm_75)]
+    pub FLASH_64_M16N8K8 = FlashAttention::<f16, f32, f16> { t: FlashTile::plain(Unit::M16N8K8, Quadpairs::TwoByTwo, (128, 64), 4, 64) };
+    /// Head dim 128 on Ampere's matrix unit.
+    #[target(sm_80)]
+    pub FLASH_128_M16N8K16 = FlashAttention::<f16, f32, f16> { t: FlashTile::plain(Unit::M16N8K16, Quadpairs::TwoByTwo, (128, 64), 4, 128) };
+    /// Head dim 96 on Hopper's wgmma.
+    #[target(sm_90a)]
+    pub FLASH_96_WGMMA = FlashAttention::<f16, f32, f16> { t: FlashTile::plain(Unit::Wgmma, Quadpairs::TwoByTwo, (128, 64), 8, 96) };
+    /// Head dim 128 on Hopper's wgmma.
+    #[target(sm_90a)]
+    pub FLASH_128_WGMMA = FlashAttention::<f16, f32, f16> { t: FlashTile::plain(Unit::Wgmma, Quadpairs::TwoByTwo, (128, 128), 8, 128) };
     /// Head dim 64 by fused multiply-adds.
     pub FLASH_64_FMA = FlashAttention::<f32, f32, f32> { t: FlashTile::plain(Unit::Fma, Quadpairs::TwoByTwo, (64, 32), 8, 64) };
 }

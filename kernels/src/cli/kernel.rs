@@ -9,7 +9,8 @@ use quadpair::inspect::values;
 use quadpair::ir::Function;
 use quadpair::{Instance, Kernel, KernelError, Program, Target, record};
 use quadpair_kernels::attention::{
-    self, Attention, AttentionConfig, FLASH_64, FLASH_64_FMA, FLASH_96, FLASH_128, FLASH_256,
+    self, Attention, AttentionConfig, FLASH_64, FLASH_64_FMA, FLASH_64_M16N8K8, FLASH_96, FLASH_96_WGMMA, FLASH_128,
+    FLASH_128_M16N8K16, FLASH_128_WGMMA, FLASH_256,
 };
 use quadpair_kernels::matmul::{Matmul, MatmulConfig, Order, Variant};
 use quadpair_kernels::vector_add::VECTOR_ADD;
@@ -74,6 +75,18 @@ pub enum KernelName {
     /// Attention, head dim 256
     #[value(name = "FLASH_256")]
     Flash256,
+    /// Attention, head dim 64, on m16n8k8
+    #[value(name = "FLASH_64_M16N8K8")]
+    Flash64M16N8K8,
+    /// Attention, head dim 128, on m16n8k16
+    #[value(name = "FLASH_128_M16N8K16")]
+    Flash128M16N8K16,
+    /// Attention, head dim 96, on wgmma
+    #[value(name = "FLASH_96_WGMMA")]
+    Flash96Wgmma,
+    /// Attention, head dim 128, on wgmma
+    #[value(name = "FLASH_128_WGMMA")]
+    Flash128Wgmma,
     /// Attention, head dim 64, on FMA
     #[value(name = "FLASH_64_FMA")]
     Flash64Fma,
@@ -106,6 +119,10 @@ impl Settings {
             KernelName::Flash96 => self.instance(&FLASH_96, FLASH_96.name(), &profile),
             KernelName::Flash128 => self.instance(&FLASH_128, FLASH_128.name(), &profile),
             KernelName::Flash256 => self.instance(&FLASH_256, FLASH_256.name(), &profile),
+            KernelName::Flash64M16N8K8 => self.instance(&FLASH_64_M16N8K8, FLASH_64_M16N8K8.name(), &profile),
+            KernelName::Flash128M16N8K16 => self.instance(&FLASH_128_M16N8K16, FLASH_128_M16N8K16.name(), &profile),
+            KernelName::Flash96Wgmma => self.instance(&FLASH_96_WGMMA, FLASH_96_WGMMA.name(), &profile),
+            KernelName::Flash128Wgmma => self.instance(&FLASH_128_WGMMA, FLASH_128_WGMMA.name(), &profile),
             KernelName::Flash64Fma => self.instance(&FLASH_64_FMA, FLASH_64_FMA.name(), &profile),
         }
     }

@@ -200,7 +200,9 @@ impl MatmulTile {
         let [rows, columns] = [loaded.shape().extent(0), loaded.shape().extent(1)];
         match self.unit {
             Unit::M16N8K16 => return swizzled_rows(rows, columns),
-            Unit::Wgmma => return nvmma_shared([rows, columns], if columns < 64 { 2 * columns } else { 128 }, 16, false),
+            Unit::Wgmma => {
+                return nvmma_shared([rows, columns], if columns < 64 { 2 * columns } else { 128 }, 16, false);
+            }
             _ => {}
         }
         let fragment = self.fragment(operand, self.step()).permute(self.dims(operand));

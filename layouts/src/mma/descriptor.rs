@@ -284,6 +284,11 @@ mod tests {
         for swizzle in [32, 64, 128] {
             check(&nvmma_shared([128, 16], swizzle, 16, true), 16);
             check(&nvmma_shared([16, 128], swizzle, 16, false).permute([1, 0]).slice(1, 8, 8), 16);
+            // The first and the last columns of a pattern's row.
+            let part = swizzle / 4;
+            let rows = nvmma_shared([16, 2 * part], swizzle, 16, false).permute([1, 0]);
+            check(&rows.slice(0, 0, part), 16);
+            check(&rows.slice(0, part, part), 16);
         }
     }
 
