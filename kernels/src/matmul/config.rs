@@ -54,8 +54,9 @@ pub fn tiles(profile: &Profile, unit: Unit, dtype: DType) -> Vec<Tile> {
         let tile = move |warps, stages| Tile { block_m, block_n, block_k, warps, stages };
         WARPS.into_iter().flat_map(move |warps| stages(unit).iter().map(move |&stages| tile(warps, stages)))
     });
+    let limits = &profile.limits;
     let fits =
-        |tile: &Tile| exists(unit, tile) && has_registers(unit, dtype, tile) && holds(&profile.limits, dtype, tile);
+        |tile: &Tile| exists(unit, tile) && has_registers(limits, unit, dtype, tile) && holds(limits, dtype, tile);
     let mut all: Vec<Tile> = all.filter(fits).collect();
     all.sort_by_key(|tile| (tile.block_m * tile.block_n, tile.block_m, tile.block_k));
     all
@@ -67,7 +68,10 @@ const fn operands(tile: &Tile) -> usize {
 }
 
 /// Columns that an instruction of wgmma has at most.
-const WIDEST: usize = 256;
+const INSTRUCTION_COLUMNS: usize = 256;
+
+/// Registers that a thread needs besides the sums of wgmma: these can't make room while a product is under way.
+const BESIDES_SUMS: usize = 48;
 
 /// Whether the kernel can be written in this tile: whole products of the unit for each warp, or for each four where they
 /// multiply together, along rows and along columns, of a block that isn't much longer than wide, or wider than long.
@@ -75,17 +79,23 @@ const fn exists(unit: Unit, tile: &Tile) -> bool {
     let [along_m, along_n] = super::MatmulTile::warp_grid(unit, [tile.block_m, tile.block_n], tile.warps);
     let [m, n] = match unit {
         Unit::M8N8K4 => [32, 32],
+        // An instruction takes whole lines of memory, which have 64 elements.
+        Unit::Wgmma => [16, 64],
         _ => [16, 16],
     };
-    let alone = !matches!(unit, Unit::Wgmma) || along_m.is_multiple_of(4) && tile.block_n <= WIDEST * along_n;
+    let by_fours =
+        !matches!(unit, Unit::Wgmma) || along_m.is_multiple_of(4) && tile.block_n <= INSTRUCTION_COLUMNS * along_n;
     let whole = tile.block_m.is_multiple_of(m * along_m) && tile.block_n.is_multiple_of(n * along_n);
-    whole && alone && tile.block_m <= 2 * tile.block_n && tile.block_n <= 2 * tile.block_m
+    whole && by_fours && tile.block_m <= 2 * tile.block_n && tile.block_n <= 2 * tile.block_m
 }
 
 /// Whether a thread's registers are likely to do: up to 128 sums, and elements of the next tile if it comes through them.
-fn has_registers(unit: Unit, dtype: DType, tile: &Tile) -> bool {
+fn has_registers(limits: &Limits, unit: Unit, dtype: DType, tile: &Tile) -> bool {
     let threads = 32 * tile.warps;
     let sums = tile.block_m * tile.block_n / threads;
+    if unit.reads_shared() && threads * (sums + BESIDES_SUMS) > limits.registers_per_multiprocessor as usize {
+        return false;
+    }
     let fetched = if copies(unit) { 0 } else { operands(tile) * dtype.bytes() as usize / 4 / threads };
     sums <= 128 && sums + fetched <= 160
 }

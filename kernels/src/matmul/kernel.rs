@@ -15,7 +15,7 @@
 //!
 //! Where the chip copies from global to shared memory by itself, `stages - 1` tiles are on their way at once, and a step
 //! begins its share of the copies of one. All else is the same: before the barrier a thread waits for its copies instead of
-//! storing what it loaded.
+//! storing what it loaded. A unit that reads shared memory by itself has no fragments: see [`warpgroup`].
 //!
 //! The first tile is the one that may be narrower than the others, so that only its loads look at k. Where k runs
 //! along lines, lines beyond the matrix are loaded as its last one, else as 0: they only make elements of C that are never

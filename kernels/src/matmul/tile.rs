@@ -50,7 +50,9 @@ pub struct MatmulTile {
 
 impl MatmulTile {
     /// Warps along the rows and along the columns of a block. The units of 16 rows have more of them along its longer
-    /// side: the squarer a warp's part is, the less it loads from shared memory.
+    /// side: the squarer a warp's part is, the less it loads from shared memory. On wgmma it is four warps that read
+    /// memory, and the more columns an instruction has, the less it reads: warps lie along the columns when there are no
+    /// rows left.
     pub(super) const fn warp_grid(unit: Unit, [block_m, block_n]: [usize; 2], warps: usize) -> [usize; 2] {
         let few = 1 << (warps.ilog2() / 2);
         match unit {
