@@ -111,6 +111,18 @@ pub fn accumulate<T: Element>(
     }
 }
 
+/// A tile of each operand becomes visible to all warps.
+#[device]
+fn show([a, b]: [Option<Tile>; 2], [a_slot, b_slot]: [Shared; 2], #[comptime] t: MatmulTile) {
+    arrive(a, a_slot);
+    arrive(b, b_slot);
+    if t.copies(0) || t.copies(1) {
+        commit_group();
+        wait_group(t.ahead() - 1);
+    }
+    barrier();
+}
+
 /// The sums of all tiles by fragments that warps load, of which the first tile is on its way.
 #[device]
 fn sums(
@@ -129,13 +141,7 @@ fn sums(
         let slot = step / steps;
         if step % steps == 0 {
             // The first step of a tile makes it visible.
-            arrive(a_fetched, a_slots[slot]);
-            arrive(b_fetched, b_slots[slot]);
-            if t.copies(0) || t.copies(1) {
-                commit_group();
-                wait_group(t.ahead() - 1);
-            }
-            barrier();
+            show([a_fetched, b_fetched], [a_slots[slot], b_slots[slot]], t);
         }
         a_fetched = fetch_ahead(a_fetched, a, a_slots, [tile, tiles], step, 0, t);
         b_fetched = fetch_ahead(b_fetched, b, b_slots, [tile, tiles], step, 1, t);

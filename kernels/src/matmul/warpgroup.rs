@@ -1,21 +1,25 @@
 //! A block's sums on the unit that reads A and B from shared memory by itself, wgmma.
 //!
-//! There is nothing to load: once a tile is there, one operation multiplies all of it, and the unit works on its own. So a
-//! round is a barrier, the product, and the copies of the tile that comes into the slot that all have left:
+//! There is nothing to load: once a tile is there, one operation multiplies all of it, and the unit works on its own. It
+//! has always got another tile to go on with while the warps wait for each other:
 //!
 //! ```text
-//! copies           tile 3 ────────────┐  tile 4 ────────────┐
-//!               ▼ barrier             ▼ barrier             ▼
-//! matrix unit     tile 0                tile 1
+//! copies        tile 2 ──────────────────┐ tile 3 ──────────────────┐
+//!             ▼ barrier                  ▼ barrier                  ▼
+//! issued      tile 0                     tile 1                     tile 2
+//! multiplied     tile 0 ──────────────────── tile 1 ──────────────────── tile 2
 //! ```
 //!
-//! Each slot is an allocation of its own, so that copies into one go on beside a product that reads another.
+//! So at a barrier one slot is multiplied and another comes next, and copies go into a third: `stages - 2` tiles ahead. Each
+//! slot is an allocation of its own, by which it is known that copies into one go on beside a product that reads another.
+//! Only where the loop comes round are all products waited for.
 
 use super::source::{Source, arrive, fetch};
 use super::tile::{MOST_STAGES, MatmulTile};
 use quadpair::prelude::*;
 
-/// A tile of each operand sets out for a slot if it is there, and 0 if it isn't; what follows is the tile behind.
+/// A tile of each operand sets out for a slot if there is one, else 0 does; the sources that are given back are at the tile
+/// behind.
 #[device]
 pub(super) fn send(
     [a, b]: [Source; 2],
