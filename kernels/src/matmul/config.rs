@@ -31,11 +31,11 @@ pub(crate) struct Choice {
 const WARPS: [usize; 4] = [4, 8, 16, 2];
 
 /// Rows or columns, and depths, of tiles.
-const fn extents(unit: Unit) -> ([usize; 3], [usize; 2]) {
+const fn extents(unit: Unit) -> ([usize; 3], &'static [usize]) {
     match unit {
-        Unit::Fma => ([32, 64, 128], [16, 32]),
-        Unit::Wgmma => ([64, 128, 256], [64, 128]),
-        _ => ([64, 128, 256], [32, 64]),
+        Unit::Fma => ([32, 64, 128], &[16, 32]),
+        Unit::Wgmma => ([64, 128, 256], &[32, 64, 128]),
+        _ => ([64, 128, 256], &[32, 64]),
     }
 }
 
@@ -49,7 +49,7 @@ const fn stages(unit: Unit) -> &'static [usize] {
 pub fn tiles(profile: &Profile, unit: Unit, dtype: DType) -> Vec<Tile> {
     let (sides, depths) = extents(unit);
     let sides = sides.into_iter().flat_map(|m| sides.map(|n| (m, n)));
-    let sizes = sides.flat_map(|(m, n)| depths.map(|k| (m, n, k)));
+    let sizes = sides.flat_map(|(m, n)| depths.iter().map(move |&k| (m, n, k)));
     let all = sizes.flat_map(|(block_m, block_n, block_k)| {
         let tile = move |warps, stages| Tile { block_m, block_n, block_k, warps, stages };
         WARPS.into_iter().flat_map(move |warps| stages(unit).iter().map(move |&stages| tile(warps, stages)))

@@ -1,18 +1,17 @@
 //! A block's sums on the unit that reads A and B from shared memory by itself, wgmma.
 //!
-//! There is nothing to load: once a tile is there, one operation multiplies all of it, and the unit works on its own. It
-//! has always got another tile to go on with while the warps wait for each other:
+//! There is nothing to load: once a tile is there, one operation multiplies all of it, and the unit works on its own while
+//! the warps see to the copies of another:
 //!
 //! ```text
-//! copies        tile 2 ──────────────────┐ tile 3 ──────────────────┐
-//!             ▼ barrier                  ▼ barrier                  ▼
-//! issued      tile 0                     tile 1                     tile 2
-//! multiplied     tile 0 ──────────────────── tile 1 ──────────────────── tile 2
+//! copies        tile 3 ───────────────┐ tile 4 ───────────────┐
+//!             ▼ barrier               ▼ barrier               ▼
+//! issued      tile 0                  tile 1                  tile 2
+//! multiplied     tile 0 ───────────      tile 1 ───────────      tile 2
 //! ```
 //!
-//! So at a barrier one slot is multiplied and another comes next, and copies go into a third: `stages - 2` tiles ahead. Each
-//! slot is an allocation of its own, by which it is known that copies into one go on beside a product that reads another.
-//! Only where the loop comes round are all products waited for.
+//! At a barrier products are done, so that the slot of the last one is free: copies are `stages - 1` tiles ahead. Each slot
+//! is an allocation of its own, by which it is known that copies into one go on beside a product that reads another.
 
 use super::source::{Source, arrive, fetch};
 use super::tile::{MOST_STAGES, MatmulTile};
