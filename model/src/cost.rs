@@ -79,8 +79,7 @@ impl<'p> View<'p> {
         let access = self.accesses(memory);
         let traced = seen.mean(if self.is_floor { seen.at_least } else { seen.in_passes });
         let wavefronts = traced.unwrap_or_else(|| self.of(access.wavefronts[width as usize]));
-        let shared = matches!(memory, Memory::SharedLoad | Memory::SharedStore);
-        let factor = if shared { self.hypothesis.shared } else { 1.0 };
+        let factor = if Class::Access(memory, width).is_shared() { self.hypothesis.shared } else { 1.0 };
         (Pipe::Mio, f64::from(self.units.subpartitions) * factor * wavefronts, self.of(access.latency))
     }
 

@@ -7,7 +7,7 @@ use crate::model::{Model, Options};
 use crate::occupancy::Occupancy;
 use crate::report::{Figure, Line, MainLoop, PipeLoad, Report, Resources, Taken, Wavefronts};
 use crate::sass::Instruction;
-use crate::sass::class::Class;
+use crate::sass::class::{Class, Work};
 use crate::sass::loops::{self, Branch};
 use crate::simulate::{Body, Resident, Waits};
 use crate::tools::Assembled;
@@ -105,16 +105,19 @@ impl<'j> Judge<'j> {
 
     /// The pipe that does the work, and the cycles of it that the work takes.
     fn work(&self, body: &Numbers) -> (Pipe, f64) {
-        let matrix = body.iter().any(|number| self.code[*number].class.is_matrix());
-        let works = |class: Class| if matrix { class.is_matrix() } else { class == Class::Float };
-        let classes = body.iter().map(|number| self.code[*number].class).filter(|class| works(*class));
+        let classes = || body.iter().map(|number| self.code[*number].class);
+        let work = Work::of(classes());
         let costs = &self.model.units.classes;
-        let cycles = classes.map(|class| match class {
+        let cycles = classes().filter(|class| work.is_done_by(*class)).map(|class| match class {
             Class::MatrixF16 => costs.matrix_f16.cycles.floor,
             Class::MatrixF32 => costs.matrix_f32.cycles.floor,
             _ => costs.float.cycles.floor,
         });
-        (if matrix { costs.matrix_f32.pipe } else { costs.float.pipe }, cycles.sum())
+        let pipe = match work {
+            Work::Matrix => costs.matrix_f32.pipe,
+            Work::Float => costs.float.pipe,
+        };
+        (pipe, cycles.sum())
     }
 
     fn main_loop(&self, body: &Numbers) -> MainLoop {

@@ -3,11 +3,11 @@
 //! The assembler turns PTX into the chip's own instructions and writes into each what it waits for. From there on a kernel's
 //! main loop can be counted and simulated:
 //!
-//! 1. [`tools`] assembles and takes apart, [`sass`] reads instructions with their control and finds the main loop;
-//! 2. [`trace`] follows the addresses of shared accesses, which gives their [`wavefronts`];
-//! 3. [`cost`] says what each instruction costs by the profile, [`bounds`] how busy each pipe is;
-//! 4. [`occupancy`] says how many warps are resident, [`simulate`] runs the loop with that many;
-//! 5. [`model`] is what one calls, [`report`] what one gets.
+//! 1. `tools` assembles and takes apart, `sass` reads instructions with their control and finds the main loop;
+//! 2. `trace` follows the addresses of shared accesses, which gives their `wavefronts`;
+//! 3. `cost` says what each instruction costs by the profile, `bounds` how busy each pipe is;
+//! 4. `occupancy` says how many warps are resident, `simulate` runs the loop with that many;
+//! 5. `model` is what one calls, [`report`] what one gets.
 //!
 //! ```no_run
 //! use quadpair_model::{Launch, Model, Options};
@@ -23,19 +23,19 @@
 //! The figures are a model's, not measurements. Not modelled: what comes before and after the loop, the last wave of blocks,
 //! conflicts of register banks, the instruction cache, DRAM, divergence.
 
-pub mod bounds;
-pub mod cost;
+mod bounds;
+mod cost;
 mod error;
 mod judge;
-pub mod launch;
-pub mod model;
-pub mod occupancy;
+mod launch;
+mod model;
+mod occupancy;
 pub mod report;
-pub mod sass;
-pub mod simulate;
-pub mod tools;
-pub mod trace;
-pub mod wavefronts;
+mod sass;
+mod simulate;
+mod tools;
+mod trace;
+mod wavefronts;
 
 pub use error::ModelError;
 pub use launch::Launch;

@@ -11,6 +11,7 @@
 use crate::cost::{Spent, View};
 use crate::sass::Instruction;
 use crate::sass::class::Class;
+use crate::sass::control::{COUNTERS, Control};
 use quadpair_profiles::throughput::Pipe;
 use rayon::prelude::*;
 
@@ -18,8 +19,6 @@ use rayon::prelude::*;
 const STARTS: [f64; 4] = [0.0, 500.0, 1000.0, 1700.0];
 /// Turns that each warp makes, and how many of the first don't count.
 const TURNS: (usize, usize) = (12, 4);
-/// Counters of a warp.
-const COUNTERS: usize = 6;
 /// Cycles from the pipe's release until an instruction has read its operands.
 const READ: f64 = 4.0;
 
@@ -43,9 +42,7 @@ struct Step {
     /// Cycles in which what it loads arrives.
     arrival: f64,
     stall: f64,
-    wait: u8,
-    write: Option<u8>,
-    read: Option<u8>,
+    control: Control,
     barrier: bool,
 }
 
@@ -71,9 +68,7 @@ impl Body {
             spent: *spent,
             arrival: spent.bytes / rate,
             stall: f64::from(one.control.stall.max(1)),
-            wait: one.control.wait,
-            write: one.control.write,
-            read: one.control.read,
+            control: one.control,
             barrier: one.class == Class::Barrier,
         };
         Self { steps: code.iter().zip(spent).map(step).collect(), queue: view.queue() }
@@ -195,12 +190,12 @@ impl<'b> Run<'b> {
         // What goes through no pipe has read its operands when its result is there.
         let read = if step.spent.pipe == Pipe::Issue { step.spent.latency } else { 0.0 };
         let warp = &mut self.warps[number];
-        warp.hold(step.write, end + step.spent.latency);
-        warp.hold(step.read, free + read + READ);
+        warp.hold(step.control.write, end + step.spent.latency);
+        warp.hold(step.control.read, free + read + READ);
         warp.ready = at + step.stall;
         warp.at = (warp.at + 1) % body.steps.len();
-        let wait = body.steps[warp.at].wait;
-        warp.waited = (0..COUNTERS).filter(|c| wait >> c & 1 == 1).fold(0.0, |latest, c| warp.counters[c].max(latest));
+        let waits = body.steps[warp.at].control.waits();
+        warp.waited = waits.fold(0.0, |latest, counter| warp.counters[counter].max(latest));
         self.last = number;
         self.now = at + 1.0;
         self.front = self.front.max(at - 1.0) + step.spent.front;
@@ -253,7 +248,6 @@ impl Warp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sass::control::Control;
     use crate::trace::Seen;
     use quadpair_profiles::{Profile, Throughput};
 
@@ -265,7 +259,7 @@ mod tests {
             guard: None,
             opcode: opcode.to_owned(),
             operands: Vec::new(),
-            control: Control { stall, switch: false, write, read: None, wait },
+            control: Control { stall, write, read: None, wait },
             class: Class::of(opcode),
             target: None,
         }

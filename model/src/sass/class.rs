@@ -4,6 +4,7 @@
 //! shared memory. The profile says what each class costs. A name that isn't listed here is one of the many of the integer and
 //! logic unit.
 
+use super::has_modifier;
 use std::fmt;
 
 /// A class of instructions that cost the same.
@@ -69,6 +70,30 @@ pub enum Width {
     Sixteen,
 }
 
+/// The work that code is judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Steps of matrix products.
+    Matrix,
+    /// Single precision arithmetic.
+    Float,
+}
+
+impl Work {
+    /// Matrix steps where there is one, else single precision arithmetic.
+    pub fn of(classes: impl IntoIterator<Item = Class>) -> Self {
+        if classes.into_iter().any(Class::is_matrix) { Work::Matrix } else { Work::Float }
+    }
+
+    /// Whether instructions of a class do this work.
+    pub fn is_done_by(self, class: Class) -> bool {
+        match self {
+            Work::Matrix => class.is_matrix(),
+            Work::Float => class == Class::Float,
+        }
+    }
+}
+
 impl Width {
     /// As a number of bytes.
     pub const fn bytes(self) -> u32 {
@@ -80,8 +105,7 @@ impl Width {
     }
 
     fn of(opcode: &str) -> Self {
-        let has = |modifier| opcode.split('.').any(|own| own == modifier);
-        match (has("128"), has("64")) {
+        match (has_modifier(opcode, "128"), has_modifier(opcode, "64")) {
             (true, _) => Width::Sixteen,
             (_, true) => Width::Eight,
             _ => Width::Four,

@@ -8,13 +8,14 @@
 //! none), of the read (3), and a mask of those waited for (6). The second word `0x000fc800078e00ff` of an instruction has
 //! `0x000fc8 << 40 >> 41 & 0x1fffff = 0x7e4`: stall 4, yield 0, no counters, waits for none.
 
+/// Counters of a warp.
+pub const COUNTERS: usize = 6;
+
 /// What an instruction waits for and signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Control {
     /// Cycles until the warp's next instruction.
     pub stall: u8,
-    /// Whether the scheduler is asked to take another warp.
-    pub switch: bool,
     /// The counter that is held until the result is written.
     pub write: Option<u8>,
     /// The counter that is held until the operands are read.
@@ -29,7 +30,6 @@ impl Control {
         let bits = upper >> 41;
         Self {
             stall: (bits & 15) as u8,
-            switch: bits >> 4 & 1 == 0,
             write: counter(bits >> 5),
             read: counter(bits >> 8),
             wait: (bits >> 11 & 63) as u8,
@@ -37,8 +37,8 @@ impl Control {
     }
 
     /// The counters that have to be free.
-    pub fn waits(self) -> impl Iterator<Item = u8> {
-        (0..6).filter(move |counter| self.wait >> counter & 1 == 1)
+    pub fn waits(self) -> impl Iterator<Item = usize> {
+        (0..COUNTERS).filter(move |counter| self.wait >> counter & 1 == 1)
     }
 }
 
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn fields_lie_where_the_assembler_puts_them() {
-        let plain = Control { stall: 4, switch: true, write: None, read: None, wait: 0 };
+        let plain = Control { stall: 4, write: None, read: None, wait: 0 };
         assert_eq!(Control::of(0x000fc800078e00ff), plain);
         // A load that takes counter 0 for its result.
         let load = Control::of(0x000e220000002600);
@@ -64,7 +64,7 @@ mod tests {
         assert_eq!(Control::of(0x001fe200078e00ff).waits().collect::<Vec<_>>(), [0]);
         assert_eq!(Control::of(0x004fe200078e00ff).waits().collect::<Vec<_>>(), [2]);
         let all = Control::of(0x1fffff << 41);
-        assert_eq!(all, Control { stall: 15, switch: false, write: None, read: None, wait: 63 });
+        assert_eq!(all, Control { stall: 15, write: None, read: None, wait: 63 });
         let read = Control::of((5 << 8 | 7 << 5 | 2) << 41);
         assert_eq!((read.read, read.write, read.stall), (Some(5), None, 2));
     }

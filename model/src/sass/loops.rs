@@ -5,7 +5,7 @@
 //! equally many, the shortest. A kernel without matrix steps is judged by its single precision arithmetic.
 
 use super::Instruction;
-use super::class::Class;
+use super::class::Work;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -38,10 +38,9 @@ pub fn loops(code: &[Instruction]) -> Vec<Range<usize>> {
 
 /// The loop that the kernel is judged by; all of the code where there is none.
 pub fn main_loop(code: &[Instruction]) -> Range<usize> {
-    let matrix = code.iter().any(|one| one.class.is_matrix());
-    let counts = |one: &&Instruction| if matrix { one.class.is_matrix() } else { one.class == Class::Float };
-    let work = |body: &Range<usize>| code[body.clone()].iter().filter(counts).count();
-    let best = loops(code).into_iter().max_by_key(|body| (work(body), std::cmp::Reverse(body.len())));
+    let work = Work::of(code.iter().map(|one| one.class));
+    let done = |body: &Range<usize>| code[body.clone()].iter().filter(|one| work.is_done_by(one.class)).count();
+    let best = loops(code).into_iter().max_by_key(|body| (done(body), std::cmp::Reverse(body.len())));
     best.unwrap_or(0..code.len())
 }
 

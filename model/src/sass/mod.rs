@@ -38,7 +38,7 @@ impl Instruction {
 
     /// Whether its name has a modifier.
     pub fn has(&self, modifier: &str) -> bool {
-        self.opcode.split('.').skip(1).any(|own| own == modifier)
+        has_modifier(&self.opcode, modifier)
     }
 
     /// Whether it's guarded by what is never true: it only fills a slot.
@@ -52,4 +52,9 @@ impl Instruction {
         let operands = self.operands.join(", ");
         format!("{guard}{} {operands}", self.opcode).trim_end().to_owned()
     }
+}
+
+/// Whether an instruction's name has a modifier, as `LDS.U.128` has `128`.
+fn has_modifier(opcode: &str, modifier: &str) -> bool {
+    opcode.split('.').skip(1).any(|own| own == modifier)
 }

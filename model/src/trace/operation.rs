@@ -87,7 +87,7 @@ pub enum Combine {
 }
 
 impl Operation {
-    /// What an instruction does in a block of so many threads.
+    /// What an instruction does, where parameters have these values.
     pub fn of(one: &Instruction, constants: &Constants) -> Self {
         let guard = one.guard.as_deref().and_then(|guard| Predicate::read(guard.trim_start_matches('@')));
         Self { guard: guard.unwrap_or(Predicate::ALWAYS), action: Reader { one, constants }.action() }
