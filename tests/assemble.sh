@@ -32,16 +32,16 @@ assemble() {  # targets with a comma between them, then the arguments of `quadpa
 }
 export -f assemble
 
-declare -A targets=([volta]=sm_70 [turing]=sm_75 [ampere]=sm_80,sm_86,sm_87 [ada]=sm_89 [hopper]=sm_90
+declare -A targets=([volta]=sm_70 [turing]=sm_75 [ampere]=sm_80,sm_86,sm_87 [ada]=sm_89 [hopper]=sm_90a
     [blackwell]=sm_100,sm_103,sm_120)
-declare -A units=([volta]=m8n8k4 [turing]=m16n8k8 [ampere]=m16n8k16 [ada]=m16n8k16 [hopper]=m16n8k16
+declare -A units=([volta]=m8n8k4 [turing]=m16n8k8 [ampere]=m16n8k16 [ada]=m16n8k16 [hopper]="wgmma m16n8k16"
     [blackwell]=m16n8k16)
 
 jobs() {  # the arguments of every call of `assemble`, a line each
     local profile unit head_dim tile orders
     echo "sm_70 vector_add"
     for profile in "${!targets[@]}"; do
-        for unit in "${units[$profile]}" fma; do
+        for unit in ${units[$profile]} fma; do
             for orders in "" --transpose-a --transpose-b "--transpose-a --transpose-b"; do
                 echo "${targets[$profile]} matmul --profile $profile --unit $unit $orders"
             done

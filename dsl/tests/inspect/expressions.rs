@@ -78,6 +78,14 @@ fn views_mean_what_they_mean_in_rust() {
     registers("coalesced(16, 4, 8) on [64, 64]", coalesced([64, 64], 16, 4, 8));
     registers("m16n8k16([4, 1]).dot_operand(0, 4) on [64, 32]", Mma::m16n8k16([4, 1]).dot_operand([64, 32], 0, 4));
     registers("wgmma(64, [4, 1]).accumulator on [64, 64]", Mma::wgmma(64, [4, 1]).accumulator([64, 64]));
+    let unit = Mma::m8n8k4(Quadpairs::TwoByTwo, [1, 1]);
+    let text = "m8n8k4(2x2, [1, 1])";
+    registers(&format!("{text}.interleaved.accumulator on [16, 16]"), unit.interleaved().accumulator([16, 16]));
+    registers(&format!("{text}.accumulator_half on [16, 16]"), unit.accumulator_half([16, 16]));
+    registers(&format!("{text}.interleaved.staggered.a on [16, 16]"), unit.interleaved().staggered().a([16, 16]));
+    registers(&format!("{text}.wide.b_row on [4, 64]"), unit.wide().b_row([4, 64]));
+    let unit = Mma::m16n8k16([2, 2]);
+    registers("m16n8k16([2, 2]).together.accumulator on [64, 64]", unit.together().accumulator([64, 64]));
     let text = "swizzled(8, 1, 4, [1, 0]) on [16, 64]";
     shared(&format!("{text}.slice(1, 16, 16).permute([1, 0])"), memory.slice(1, 16, 16).permute([1, 0]));
     shared(&format!("{text}.reshape([4, 256]).without_dim0"), memory.reshape([4, 256]).without_dim0());

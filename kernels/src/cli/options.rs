@@ -23,7 +23,7 @@ pub struct Chip {
     #[arg(long, value_name = "NAME|FILE.yml")]
     pub profile: Option<String>,
     /// What multiplies: auto takes the first matrix unit that the profile declares for these operands, else fma
-    #[arg(long, value_name = "auto|m8n8k4|m16n8k8|m16n8k16|fma", default_value = "auto")]
+    #[arg(long, value_name = "auto|m8n8k4|m16n8k8|m16n8k16|wgmma|fma", default_value = "auto")]
     pub unit: UnitName,
 }
 
@@ -162,7 +162,7 @@ mod tests {
             assert_eq!(text.parse::<UnitName>().unwrap().to_string(), text);
         }
         let error = "m16n8k32".parse::<UnitName>().unwrap_err();
-        assert_eq!(error, "it's auto or one of m8n8k4, m16n8k8, m16n8k16, fma");
+        assert_eq!(error, "it's auto or one of m8n8k4, m16n8k8, m16n8k16, wgmma, fma");
     }
 
     #[test]

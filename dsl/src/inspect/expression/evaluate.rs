@@ -63,7 +63,7 @@ fn value(chain: &Chain, lookup: Lookup<'_>) -> Result<Value, Fault> {
         value = match &value {
             Value::Registers(layout) => made(REGISTER_VIEWS, "view of a tile in registers", layout, view, lookup)?,
             Value::Shared(layout) => made(SHARED_VIEWS, "view of shared memory", layout, view, lookup)?,
-            Value::Unit(unit) => made(UNIT_VIEWS, "layout of a matrix unit", unit, view, lookup)?,
+            Value::Unit(unit) => made(UNIT_VIEWS, "view of a matrix unit", unit, view, lookup)?,
         };
     }
     Ok(value)

@@ -119,14 +119,19 @@ pub(super) const SHARED_VIEWS: &[Entry<SharedLayout>] = &[
     entry!(.reshape<N>(shape), "the same elements under another shape"),
 ];
 
-/// What a matrix unit gives.
+/// What a matrix unit gives: layouts, and the unit with another arrangement.
 pub(super) const UNIT_VIEWS: &[Entry<Mma>] = &[
     entry!(.accumulator(shape), "registers: the accumulator [m, n]"),
+    entry!(.accumulator_half(shape), "registers: the accumulator in f16"),
     entry!(.a(shape), "registers: the left operand [m, k], k in neighbouring registers"),
     entry!(.a_col(shape), "registers: the left operand, m in neighbouring registers"),
     entry!(.b(shape), "registers: the right operand [k, n], k in neighbouring registers"),
     entry!(.b_row(shape), "registers: the right operand, n in neighbouring registers"),
     entry!(.dot_operand(shape, index, k_width), "registers: operand 0 or 1, k_width neighbours along k in a thread"),
+    entry!(.wide(), "the unit with a thread's columns of two neighbouring instructions side by side"),
+    entry!(.interleaved(), "the unit with quadpairs that take turns of four rows and columns"),
+    entry!(.staggered(), "the unit with quadpairs that begin k where an accumulator holds it"),
+    entry!(.together(), "the unit with each warp's part of a tile in one piece"),
 ];
 
 // The entries above are called with owned lists and a layout's parts by value.
@@ -225,7 +230,7 @@ pub(super) fn forms() -> Vec<(&'static str, Vec<(String, &'static str)>)> {
     }
     vec![
         ("Layouts", lines(CONSTRUCTORS, "")),
-        ("Layouts of a matrix unit", lines(UNIT_VIEWS, ".")),
+        ("Views of a matrix unit", lines(UNIT_VIEWS, ".")),
         ("Views of a tile in registers", lines(REGISTER_VIEWS, ".")),
         ("Views of shared memory", lines(SHARED_VIEWS, ".")),
     ]

@@ -24,7 +24,8 @@ pub struct Inspect {
     kernel: String,
     #[command(flatten)]
     settings: Settings,
-    /// The folder with ptxas and nvdisasm [default: those in PATH, CUDA_HOME, CUDA_PATH, /usr/local/cuda]
+    /// The folder with ptxas and nvdisasm [default: those in PATH, CUDA_HOME, CUDA_PATH,
+    /// /usr/local/cuda/bin or ~/.cache/quadpair-ptxas]
     #[arg(long, value_name = "FOLDER")]
     tools: Option<PathBuf>,
     /// Value of a kernel's parameter, to follow addresses by [default: 1024, of 64 bits a pointer]

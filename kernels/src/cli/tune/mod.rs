@@ -51,7 +51,8 @@ pub struct Tune {
     /// What judges [default: time where the GPU is the profile's own chip, else model]
     #[arg(long, value_name = "model|time")]
     by: Option<By>,
-    /// The folder with ptxas and nvdisasm [default: those in PATH, CUDA_HOME, CUDA_PATH, /usr/local/cuda]
+    /// The folder with ptxas and nvdisasm [default: those in PATH, CUDA_HOME, CUDA_PATH,
+    /// /usr/local/cuda/bin or ~/.cache/quadpair-ptxas]
     #[arg(long, value_name = "FOLDER")]
     tools: Option<PathBuf>,
     /// Write the profile with the new tiles; all but these stays as it is

@@ -72,7 +72,7 @@ pub fn tuned(outcomes: &[Outcome], judge: &Judge, command: &str) -> Tuned {
         match best.candidate {
             Candidate::Attention(tile) => tuned.flash.push((tile, figures)),
             Candidate::Matmul(tile) => {
-                tuned.matmul = Some((tile, format!("By `{command}`, {}: {figures}.", judge.source())));
+                tuned.matmul = Some((tile, format!("{figures}, by `{command}`, {}.", judge.source())));
             }
         }
     }
