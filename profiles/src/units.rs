@@ -62,6 +62,6 @@ mod tests {
         assert_eq!(turing.operands(75), [Dtype::Float16]);
         assert_eq!(turing.operands(80), [Dtype::Float16, Dtype::BFloat16]);
         assert_eq!(ampere.operands(80), [Dtype::Float16, Dtype::BFloat16]);
-        assert_eq!(UNITS.each_ref().map(Unit::has_quadpairs), [true, false, false]);
+        assert_eq!(UNITS.each_ref().map(Unit::has_quadpairs), [true, false, false, false]);
     }
 }

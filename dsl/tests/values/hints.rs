@@ -18,9 +18,7 @@ fn crowded(out: PtrMut<f32>) {
 #[test]
 fn blocks_ask_for_room_beside_each_other() {
     let instance = Instance::new("crowded", Crowded {});
-    assert!(
-        instance.program(VOLTA.into()).expect("it is right").ptx().contains(".maxntid 128, 1, 1\n.minnctapersm 2\n")
-    );
+    assert!(instance.program(VOLTA).expect("it is right").ptx().contains(".maxntid 128, 1, 1\n.minnctapersm 2\n"));
     let mut out = vec![f32::NAN; 128];
     instance.launch(&Simulator::new(VOLTA), CrowdedArgs { out: out.as_mut_slice() }).expect("it is right");
     assert!(out.iter().enumerate().all(|(i, out)| *out == i as f32));

@@ -153,7 +153,7 @@ mod tests {
     fn a_unit_is_one_that_is_known_with_its_types_and_its_chip() {
         assert_eq!(
             error("shape: m8n8k4", "shape: m16n8k32"),
-            "mine.yml, line 15: matrix_units[0].shape is m16n8k32; the units are m8n8k4, m16n8k8, m16n8k16"
+            "mine.yml, line 15: matrix_units[0].shape is m16n8k32; the units are m8n8k4, m16n8k8, m16n8k16, wgmma"
         );
         assert_eq!(
             error("[float16]", "[float16, bfloat16]"),
