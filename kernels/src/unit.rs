@@ -15,7 +15,7 @@ use std::fmt;
 pub enum Unit {
     /// The matrix unit's `mma.m8n8k4`: f16 operands, f32 accumulators.
     M8N8K4,
-    /// The matrix unit's `mma.m16n8k8`: f16 operands, f32 accumulators.
+    /// The matrix unit's `mma.m16n8k8`: f16 operands, from sm_80 on bf16 too, f32 accumulators.
     M16N8K8,
     /// The matrix unit's `mma.m16n8k16`: f16 or bf16 operands, f32 accumulators.
     M16N8K16,
@@ -90,6 +90,12 @@ impl Unit {
             Unit::Wgmma => WGMMA,
             Unit::Fma => FMA.name,
         }
+    }
+
+    /// Whether every chip that has it copies from global to shared memory by itself, so that tiles of aligned rows come that
+    /// way.
+    pub const fn copies(self) -> bool {
+        matches!(self, Unit::M16N8K16 | Unit::Wgmma)
     }
 
     /// Whether it takes operands from shared memory, not from registers.

@@ -39,14 +39,18 @@ impl Profile {
     }
 
     /// The profile for a chip: the one that lists its compute capability. For a chip that none lists, the one with the
-    /// nearest older chip of the same major number, whose code it runs: 8.8 gets the profile of 8.7, but 4.0 gets none.
+    /// nearest older chip of the same major number, whose code it runs: 8.8 gets the profile of 8.7, but 4.0 gets none, and
+    /// neither does 9.1, which doesn't run what is made for sm_90a.
     ///
     /// # Errors
     /// There is none.
     pub fn for_capability(major: u32, minor: u32) -> Result<Profile, ProfileError> {
+        let runs = |profile: &Profile, chip: (u32, u32)| {
+            chip == (major, minor) || chip.0 == major && chip.1 < minor && !profile.ptx.is_specific()
+        };
         let older = |profile: &Profile| {
             let chips = profile.compute_capabilities.iter().filter_map(|chip| pair(chip));
-            chips.filter(|&chip| chip.0 == major && chip.1 <= minor).max()
+            chips.filter(|&chip| runs(profile, chip)).max()
         };
         let nearest = Profile::shipped().filter_map(|profile| Some((older(&profile)?, profile)));
         nearest.max_by_key(|&(chip, _)| chip).map(|(_, profile)| profile).ok_or_else(|| {
@@ -184,13 +188,14 @@ mod tests {
             ((7, 6), "turing"),
             ((8, 8), "ampere"),
             ((8, 10), "ada"),
-            ((9, 1), "hopper"),
             ((10, 1), "blackwell"),
         ] {
             assert_eq!(name(major, minor).as_deref(), Ok(expected), "{major}.{minor}");
         }
         let none = "no profile is for compute capability 3.5; the profiles are for 7.0, 7.2, 7.5, 8.0";
         assert!(name(3, 5).unwrap_err().starts_with(none));
+        // What is made for sm_90a runs on no other chip.
+        assert!(name(9, 0).is_ok() && name(9, 1).is_err());
         assert!(name(u32::MAX, u32::MAX).is_err());
     }
 

@@ -28,6 +28,8 @@ use crate::ptx::{Op, Reg};
 pub(super) struct Group {
     /// The registers that it sums in.
     pub sums: HashSet<Reg>,
+    /// The columns of its instructions.
+    pub columns: usize,
     /// The allocations that it reads.
     pub memory: Vec<u32>,
 }
@@ -59,6 +61,14 @@ impl Lowering<'_> {
     /// Waits for the products that sum in some of these registers.
     pub(super) fn settle_sums(&mut self, sums: &HashSet<Reg>) {
         self.wait_for(self.in_flight.groups.iter().rposition(|group| !group.sums.is_disjoint(sums)));
+    }
+
+    /// Waits for the products under way that sum in some of these registers, but not for those that sum in all of them by
+    /// instructions of so many columns: the unit keeps these in order with one more of their kind.
+    pub(super) fn settle_unlike(&mut self, sums: &HashSet<Reg>, columns: usize) {
+        let unlike =
+            |group: &Group| !group.sums.is_disjoint(sums) && !(group.sums == *sums && group.columns == columns);
+        self.wait_for(self.in_flight.groups.iter().rposition(unlike));
     }
 
     /// Makes a group of what has been issued since the last.

@@ -76,7 +76,7 @@ impl Lowering<'_> {
         let plan = self.warpgroup_plan(&a, b, &layout);
         let left = self.left(a, &plan, &layout);
         let right = self.source(b, &plan.b, &layout, 1);
-        let sums = self.sums(c, &layout);
+        let sums = self.sums(c, &layout, plan.n);
         self.emit.push(Op::WgmmaFence);
         for (row, column) in (0..plan.repetitions[0]).flat_map(|r| (0..plan.repetitions[1]).map(move |c| (r, c))) {
             let d = instruction_sums(&plan, row, column, &layout, &sums);
@@ -89,8 +89,11 @@ impl Lowering<'_> {
             }
         }
         let memory = [Some(b.allocation), if let Factor::Memory(a) = a { Some(a.allocation) } else { None }];
-        let group =
-            Group { sums: sums.registers.values().copied().collect(), memory: memory.into_iter().flatten().collect() };
+        let group = Group {
+            sums: sums.registers.values().copied().collect(),
+            columns: plan.n,
+            memory: memory.into_iter().flatten().collect(),
+        };
         self.issued(group);
         self.define((0..layout.registers()).map(|r| Num::Reg(sums.registers[&layout.apply(r, 0, 0)])).collect());
         Ok(())
@@ -203,8 +206,9 @@ impl Lowering<'_> {
         reg
     }
 
-    /// The accumulator in registers that may be written: its own, if it isn't needed any more.
-    fn sums(&mut self, c: Value, layout: &Layout) -> Sums {
+    /// The accumulator in registers that may be written, by instructions of so many columns: its own, if it isn't needed
+    /// any more.
+    fn sums(&mut self, c: Value, layout: &Layout, columns: usize) -> Sums {
         let held = self.held(c);
         let numbers: BTreeMap<u32, Num> = registers_of(layout).into_iter().map(|(e, r)| (e, held[r])).collect();
         if numbers.values().all(|&num| num == Num::float(0.0)) {
@@ -213,6 +217,7 @@ impl Lowering<'_> {
         }
         let own: HashSet<Reg> = numbers.values().filter_map(|num| num.register()).collect();
         let registers = if own.len() == numbers.len() && self.are_free(&own) {
+            self.settle_unlike(&own, columns);
             self.emit.overwritten(&own);
             numbers.into_iter().filter_map(|(e, num)| Some((e, num.register()?))).collect()
         } else {

@@ -10,14 +10,8 @@ use quadpair::cuda::Cuda;
 use quadpair::prelude::*;
 use quadpair_profiles::Profile;
 
-/// A bundled profile; `sm_90a` is Hopper's with its own instructions.
 fn profile(name: &str) -> Profile {
-    if name != "sm_90a" {
-        return Profile::by_name(name).expect("a bundled profile");
-    }
-    let mut hopper = Profile::by_name("hopper").expect("a bundled profile");
-    (hopper.ptx.target, hopper.ptx.isa) = ("sm_90a".into(), "8.0".into());
-    hopper
+    Profile::by_name(name).expect("a bundled profile")
 }
 
 /// What a profile makes code for.
@@ -28,7 +22,7 @@ pub fn target(name: &str) -> Target {
 /// The GPU for texts of Turing, Ampere or Hopper, where there is one that runs them.
 pub fn gpu(name: &str) -> Option<&'static Cuda> {
     static GPUS: [OnceLock<Option<Cuda>>; 3] = [const { OnceLock::new() }; 3];
-    let place = ["turing", "ampere", "sm_90a"].iter().position(|known| *known == name)?;
+    let place = ["turing", "ampere", "hopper"].iter().position(|known| *known == name)?;
     GPUS[place].get_or_init(|| Cuda::open(0, &profile(name)).ok()).as_ref()
 }
 

@@ -125,3 +125,32 @@ fn other_targets_are_refused() {
         );
     }
 }
+
+/// A product adds to a part of another's sums.
+#[kernel(grid = [1])]
+pub fn narrowed(a: Ptr<f16>, b: Ptr<f16>, out: PtrMut<f32>, #[comptime] columns: usize) {
+    let unit = Mma::wgmma(64, [4, 1]);
+    let memory = nvmma_shared([64, 64], 128, 16, false);
+    let [left, right] = [shared::<f16>(memory), shared::<f16>(memory)];
+    left.store(load(place_of(a, rows([64, 64], 4), 64)));
+    right.store(load(place_of(b, rows([64, 64], 4), 64)));
+    barrier();
+    let whole = left.warpgroup_mma(right, zeros::<f32>(unit.accumulator([64, 64])));
+    let part = left.warpgroup_mma(right.slice(1, 0, columns), whole.slice(1, 0, columns));
+    store(place_of(out, part.layout(), columns), part);
+}
+
+/// Instructions of another shape are waited for, those of one are in order.
+#[test]
+fn sums_of_another_shape_are_waited_for_before_they_are_added_to() {
+    for (columns, waits) in [(32, 2), (64, 1)] {
+        let instance = Instance::new("narrowed", Narrowed { columns });
+        let ptx = instance.program(target(CHIP)).unwrap().ptx().to_owned();
+        assert_eq!(ptx.matches("wgmma.wait_group").count(), waits, "{columns}: {ptx}");
+        let (a, b) = (random::<f16>(64 * 64, 1), random::<f16>(64 * 64, 2));
+        let product = matrices(&a, &b, &[0.0; 64 * 64], [64, 64]);
+        let expected: Vec<f64> = product.chunks(64).flat_map(|row| row[..columns].iter().map(|x| 2.0 * x)).collect();
+        let out = vec![f32::NAN; 64 * columns];
+        everywhere!(instance, CHIP, NarrowedArgs { a, b; out }, |out: &[f32], _| near(out, &expected, 1e-2));
+    }
+}

@@ -7,7 +7,7 @@ use quadpair::sim::Counters;
 
 use crate::harness::{Operand, assemble, everywhere, random, target};
 
-pub const CHIP: &str = "sm_90a";
+pub const CHIP: &str = "hopper";
 
 /// Where an operand is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,6 +1,6 @@
 //! The call: tensors in, tensors out, in one launch, or in two where the keys are divided.
 
-use super::call::{Call, lend};
+use super::call::{Call, lend, operands};
 use super::combine::Combining;
 use super::config::{Choice, choose, for_few_rows, tiles};
 use super::reference::host_operand;
@@ -219,6 +219,19 @@ impl<T: Real, U: Real> Attention<T, U> {
         let args = call.combine_args::<B, T>([B::written(&part_out), B::written(&part_lse)], &mut outputs, split);
         let combined = self.combining.launch(backend, args, variant.aligned)?;
         Ok(both(parts, combined))
+    }
+
+    /// The sizes of a call's inputs, checked.
+    ///
+    /// # Errors
+    /// Tensors that don't fit each other or their buffers.
+    pub fn problem<'a, B: Memory>(
+        &self,
+        backend: &B,
+        inputs: &Inputs<B::Ref<'a, T>, B::Ref<'a, U>>,
+    ) -> Result<Problem, AttentionError> {
+        let (inputs_of, bias) = operands(backend, inputs);
+        Problem::new(inputs_of, bias, inputs.causal)
     }
 
     /// How many elements of workspace [`Self::forward_in_parts`] can use for a problem on a backend; 0 where it makes one

@@ -32,9 +32,7 @@ impl Call {
         outputs: &Outputs<B::Mut<'a, T>, B::Mut<'a, f32>>,
         scaling: Scaling,
     ) -> Result<Self, AttentionError> {
-        let read = |name, view: &View<B::Ref<'a, T>>| Operand::new(name, view, backend.length(&view.data));
-        let [q, k, v] = [read("q", &inputs.q), read("k", &inputs.k), read("v", &inputs.v)];
-        let bias = inputs.bias.as_ref().map(|bias| Operand::new("bias", bias, backend.length(&bias.data)));
+        let ([q, k, v], bias) = operands(backend, inputs);
         let out = Operand::new("out", &outputs.out, backend.length_mut(&outputs.out.data));
         let problem = Problem::new([q, k, v], bias, inputs.causal)?;
         problem.check_outputs(out, backend.length_mut(&outputs.lse))?;
@@ -114,6 +112,16 @@ impl Call {
             [batch, head, row, last]
         }
     }
+}
+
+/// Q, K and V as they lie in memory, and the bias if there is one.
+pub(super) fn operands<'a, B: Memory, T: Real, U: Real>(
+    backend: &B,
+    inputs: &Inputs<B::Ref<'a, T>, B::Ref<'a, U>>,
+) -> ([Operand; 3], Option<Operand>) {
+    let read = |name, view: &View<B::Ref<'a, T>>| Operand::new(name, view, backend.length(&view.data));
+    let bias = inputs.bias.as_ref().map(|bias| Operand::new("bias", bias, backend.length(&bias.data)));
+    ([read("q", &inputs.q), read("k", &inputs.k), read("v", &inputs.v)], bias)
 }
 
 /// The inputs for one launch.

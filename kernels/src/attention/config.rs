@@ -168,7 +168,7 @@ fn has_registers(unit: Unit, dtype: DType, tile: &Tile) -> bool {
     };
     let of_q_and_k = (left * rows(tile) + right * tile.block_n) / 4;
     let of_v = tile.chunk / 2;
-    let fetched = match FlashTile::copies_on(unit) {
+    let fetched = match unit.copies() {
         true => 0,
         false => 2 * tile.block_n * tile.chunk * dtype.bytes() as usize / 4 / (32 * tile.warps),
     };
@@ -184,7 +184,7 @@ fn holds(limits: &Limits, unit: Unit, dtype: DType, tile: &Tile) -> bool {
 /// Elements of the operands' type in a block's shared memory.
 fn shared_elements(unit: Unit, tile: &Tile) -> usize {
     let exchanged = if unit == Unit::Fma { tile.block_m * tile.block_n } else { 0 };
-    let keys_and_values = match FlashTile::copies_on(unit) {
+    let keys_and_values = match unit.copies() {
         true if unit.reads_shared() => 4 * tile.block_n * columns(tile),
         true => 2 * tile.block_n * columns(tile),
         false => 2 * tile.block_n * tile.chunk,

@@ -26,7 +26,7 @@ use quadpair::prelude::*;
 /// How far a score may exceed the reference, in powers of two, before the reference follows: P in f16 reaches 2^15.
 const SLACK: f32 = 8.0;
 /// The most slots for chunks of K and V.
-const SLOTS: usize = 8;
+const SLOTS: usize = 2 * CHUNKS;
 /// The most parts of a tile of P.
 const PARTS: usize = 32;
 

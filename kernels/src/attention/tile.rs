@@ -7,10 +7,10 @@
 //!         └────────┘         └────────┴────────┘
 //! ```
 //!
-//! All warps lie along the rows. In each, the unit's quadpairs take turns of four rows and columns, so that eight
-//! neighbouring rows are in eight neighbouring lanes. For P V the same unit has two more properties: it is *wide*, a thread
-//! loads eight neighbours of a row of V at once; and *staggered*, each quadpair begins with the P that it has from its own
-//! scores, and goes on with what its neighbour sends.
+//! All warps lie along the rows. In each, the quadpairs of m8n8k4 take turns of four rows and columns, so that eight
+//! neighbouring rows are in eight neighbouring lanes. For P V it has two more properties: it is *wide*, a thread loads eight
+//! neighbours of a row of V at once; and *staggered*, each quadpair begins with the P that it has from its own scores, and
+//! goes on with what its neighbour sends. The units of 16 rows need nothing of this: their scores lie as P must.
 
 use super::kernel::FlashAttention;
 use crate::tile::{for_matrices, loaded_rows};
@@ -64,12 +64,7 @@ impl FlashTile {
 
     /// Whether K and V come by asynchronous copies, a whole tile at once, not by chunks through registers.
     pub(super) const fn copies(&self) -> bool {
-        FlashTile::copies_on(self.unit) && self.aligned
-    }
-
-    /// The same of aligned rows: every chip that has m16n8k16 has such copies.
-    pub(super) const fn copies_on(unit: Unit) -> bool {
-        matches!(unit, Unit::M16N8K16 | Unit::Wgmma)
+        self.unit.copies() && self.aligned
     }
 
     /// Slots for chunks.
@@ -203,8 +198,8 @@ impl FlashTile {
         }
     }
 
-    /// The two steps, and whether V comes early: what the throughput model of Volta judges best of what needs no more
-    /// registers than there are.
+    /// The two steps, and whether V comes early: for m8n8k4 what the throughput model of Volta judges best of what needs no
+    /// more registers than there are, else a step of the unit.
     pub const fn pace_of(unit: Unit, quadpairs: Quadpairs, head_dim: usize) -> (usize, usize, bool) {
         match (unit, quadpairs) {
             (Unit::Fma, _) => (2, 2, true),
@@ -239,9 +234,9 @@ impl FlashTile {
             width: FlashTile::width_of(unit, head_dim),
             key_step,
             value_step,
-            keep_queries: FlashTile::copies_on(unit) && head_dim <= 64,
+            keep_queries: unit.copies() && head_dim <= 64,
             early_values,
-            early_largest: !FlashTile::copies_on(unit),
+            early_largest: !unit.copies(),
             warps,
             aligned: true,
             causal: false,
@@ -252,16 +247,16 @@ impl FlashTile {
 }
 
 instances! {
-    /// Head dim 64 on the matrix unit.
+    /// Head dim 64 on Volta's matrix unit.
     #[target(sm_70)]
     pub FLASH_64 = FlashAttention::<f16, f32, f16> { t: FlashTile::plain(Unit::M8N8K4, Quadpairs::TwoByTwo, (128, 64), 4, 64) };
-    /// Head dim 96, in three chunks, on the matrix unit.
+    /// Head dim 96, in three chunks, on Volta's matrix unit.
     #[target(sm_70)]
     pub FLASH_96 = FlashAttention::<f16, f32, f16> { t: FlashTile::plain(Unit::M8N8K4, Quadpairs::TwoByTwo, (128, 64), 4, 96) };
-    /// Head dim 128 on the matrix unit.
+    /// Head dim 128 on Volta's matrix unit.
     #[target(sm_70)]
     pub FLASH_128 = FlashAttention::<f16, f32, f16> { t: FlashTile::plain(Unit::M8N8K4, Quadpairs::TwoByTwo, (128, 32), 4, 128) };
-    /// Head dim 256, in four chunks, on the matrix unit.
+    /// Head dim 256, in four chunks, on Volta's matrix unit.
     #[target(sm_70)]
     pub FLASH_256 = FlashAttention::<f16, f32, f16> { t: FlashTile::plain(Unit::M8N8K4, Quadpairs::OneByFour, (128, 64), 8, 256) };
     /// Head dim 64 on Turing's matrix unit.

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! Shared memory has room for two tiles of K and two of V: the one that is read and the one that comes. P of a tile waits
-//! in registers, where it lies as the unit's left operand already. The sums are scaled in each tile: a branch would wait
-//! for all products.
+//! in registers, where it lies as the unit's left operand already. A branch waits for all products, so the one that scales
+//! the sums down stands behind the softmax, and the reference follows the largest score exactly.
 
 use super::kernel::{Found, Given};
 use super::place::{Part, Rows, Sight, behind, copy, fetch, part, sight};
@@ -113,6 +113,8 @@ fn softmax(
         s = biased(s, scoring, key, edge);
     }
     if edge {
+        // The first look at the scores waits for them. Behind it the mask is made bit by bit; before it all of it would
+        // be, and take registers.
         s = s + 0.0;
         let column = arange(t.scores().slice(0)).expand_dims(0);
         s = select(column < (sight.seen - at).expand_dims(1), s, f32::NEG_INFINITY);

@@ -28,12 +28,12 @@ impl Validator<'_> {
             return self.require(false, &field("shape"), &own.shape, &allowed);
         };
         let (name, first) = (unit.name, unit.atom.first_sm);
+        let only = unit.only.unwrap_or(&ptx.target);
+        self.require(ptx.target == only, "ptx.target", &ptx.target, &format!("{name} needs {only}"))?;
         let allowed = format!("{name} needs sm_{first} or later");
         self.require(ptx.sm() >= first, "ptx.target", &ptx.target, &allowed)?;
         let allowed = format!("{name} needs {}.{} or later", unit.isa.0, unit.isa.1);
         self.require(ptx.version() >= unit.isa, "ptx.isa", &ptx.isa, &allowed)?;
-        let only = unit.only.unwrap_or(&ptx.target);
-        self.require(ptx.target == only, "ptx.target", &ptx.target, &format!("{name} needs {only}"))?;
         self.operands(&field("operand_dtypes"), &own.operand_dtypes, unit, ptx)?;
         let (field_of_sums, sums) = (field("accumulator_dtype"), own.accumulator_dtype);
         self.require(sums == ACCUMULATOR, &field_of_sums, &sums, &format!("{name} sums in {ACCUMULATOR}"))?;
