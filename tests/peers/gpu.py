@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The kernels beside PyTorch's on the same GPU, in the same run, on the same inputs.
 
-    python3 tests/peers/gpu.py target/release/quadpair [--quick]
+    python3 tests/peers/gpu.py target/release/quadpair [--quick] [--unit UNIT]
 
 `quadpair bench --json` gives our times, our errors and the rows that they were taken at. This script makes the same
 inputs again, bit by bit (kernels/src/cli/bench/random.rs), times PyTorch's attention (cuDNN, FlashAttention-2 and the
@@ -184,6 +184,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("quadpair")
     parser.add_argument("--quick", action="store_true", help="one small shape of each kind")
+    parser.add_argument("--unit", default="auto", help="what multiplies in ours, as quadpair bench has it")
     parser.add_argument("--json", metavar="FILE", help="write all figures to a file")
     options = parser.parse_args()
     prefill = ["--shape", "1x16x1024", "--head-dim", "64"] if options.quick else ["--shape", "4x16x4096,1x16x16384"]
@@ -205,11 +206,12 @@ def main():
         vectors = 2 * row["heads"] * row["queries"] + 2 * row["kv_heads"] * row["keys"]
         return (2 * vectors * row["head_dim"] + 4 * row["heads"] * row["queries"]) * row["batch"] / 1e6
 
+    unit = ["--unit", options.unit]
     found = {
-        "attention": ours(options.quadpair, "attention", *prefill),
-        "causal attention": ours(options.quadpair, "attention", *prefill, "--causal"),
-        "decode": ours(options.quadpair, "attention", *decode),
-        "matmul": ours(options.quadpair, "matmul", *sizes),
+        "attention": ours(options.quadpair, "attention", *prefill, *unit),
+        "causal attention": ours(options.quadpair, "attention", *prefill, "--causal", *unit),
+        "decode": ours(options.quadpair, "attention", *decode, *unit),
+        "matmul": ours(options.quadpair, "matmul", *sizes, *unit),
     }
     out_error = "out_relative_error"
     for kind in "attention", "causal attention":
