@@ -86,7 +86,10 @@ const fn multiplies(trace: &mut Trace<'_>, left: DType, a: WarpgroupLeft<'_>, b:
     if !known || !right.is(left) || !c.ty.dtype.is(DType::F32) || c.ty.is_pointer() {
         let text =
             text(NAME).push("wgmma multiplies f16 by f16 or bf16 by bf16 into f32; these are ").push(left.name());
-        trace.fail(describe(text.push(", ").push(right.name()).push(" and "), c).push("; convert them with `as`"));
+        trace.fail(
+            describe(text.push(", ").push(right.name()).push(" and "), c)
+                .push("; convert tiles with `as`, and memory before it is stored"),
+        );
     }
     let sum = c.tiled(trace, NAME);
     if trace.failed() {

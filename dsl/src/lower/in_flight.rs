@@ -66,8 +66,8 @@ impl Lowering<'_> {
     /// Waits for the products under way that sum in some of these registers, but not for those that sum in all of them by
     /// instructions of so many columns: the unit keeps these in order with one more of their kind.
     pub(super) fn settle_unlike(&mut self, sums: &HashSet<Reg>, columns: usize) {
-        let unlike =
-            |group: &Group| !group.sums.is_disjoint(sums) && !(group.sums == *sums && group.columns == columns);
+        let alike = |group: &Group| group.sums == *sums && group.columns == columns;
+        let unlike = |group: &Group| !(group.sums.is_disjoint(sums) || alike(group));
         self.wait_for(self.in_flight.groups.iter().rposition(unlike));
     }
 

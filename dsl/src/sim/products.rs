@@ -10,6 +10,8 @@
 //! wgmma {%f0, ..}, ..; commit_group; wait_group 0; add %f1, %f0, 1       fine
 //! ```
 //!
+//! Not seen are a left operand's registers that are written before the wait, and a `wgmma.fence` that is missing.
+//!
 //! Groups are counted for a warp, as those of copies are. That a warp waits for its part says nothing of the other three's,
 //! which have registers of their own.
 
