@@ -84,7 +84,13 @@ fn attention_in_every_shipped_tile() {
 fn check_matmul<T: Real>(unit: Unit, tile: MatmulTile) {
     let mut profile = profile_with(unit);
     *profile.tiles_mut(unit.name()).unwrap().1 = tile;
-    let (m, n, k) = (tile.block_m + 8, tile.block_n / 2 + 8, 2 * tile.block_k + 8);
+    check_product::<T>(&profile, unit, [tile.block_m + 8, tile.block_n / 2 + 8, 2 * tile.block_k + 8]);
+}
+
+/// A product of this size in the profile's tile of the unit.
+#[track_caller]
+fn check_product<T: Real>(profile: &Profile, unit: Unit, [m, n, k]: [usize; 3]) {
+    let tile = *profile.tiles(unit.name()).unwrap().1;
     let mut random = Random(7);
     let (a, b) = (random.numbers::<T>(1.0, m * k), random.numbers::<T>(1.0, k * n));
     let (left, right) = (Matrix::contiguous(&a[..], m, k), Matrix::contiguous(&b[..], k, n));
@@ -92,8 +98,8 @@ fn check_matmul<T: Real>(unit: Unit, tile: MatmulTile) {
     let before = Matrix::contiguous(&c[..], m, n);
     let expected = matmul::reference(&left, &right, &before, &Terms::default(), || ()).unwrap();
     let config = MatmulConfig { unit: UnitChoice::Only(unit), ..MatmulConfig::default() };
-    let matmul = Matmul::<T>::new(&profile, config).unwrap();
-    matmul.multiply(&Simulator::new(&profile), left, right, Matrix::contiguous(&mut c[..], m, n)).unwrap();
+    let matmul = Matmul::<T>::new(profile, config).unwrap();
+    matmul.multiply(&Simulator::new(profile), left, right, Matrix::contiguous(&mut c[..], m, n)).unwrap();
     let difference = Difference::between(c.iter().map(|&number| f64::from(number)), expected);
     assert!(difference.unusable == 0 && difference.relative <= 1e-5, "{unit} {tile} {difference:?}");
 }
@@ -104,6 +110,24 @@ fn matmul_with_every_number_of_warps_and_stages_and_depth() {
         let all = matmul::tiles(&profile_with(unit), unit, DType::F16);
         for tile in of_each_kind(&all, |tile| (tile.warps, tile.block_k, tile.stages)) {
             check_matmul::<f16>(unit, tile);
+        }
+    }
+}
+
+/// In a tile as shallow as a profile can have it the next one is still on its way in time, by copies or through registers.
+#[test]
+fn matmul_in_the_shallowest_tile() {
+    for unit in Unit::ALL {
+        let mut profile = profile_with(unit);
+        let config = MatmulConfig { unit: UnitChoice::Only(unit), ..MatmulConfig::default() };
+        let mut taken = |block_k: &usize| {
+            *profile.tiles_mut(unit.name()).unwrap().1 =
+                MatmulTile { block_m: 64, block_n: 64, block_k: *block_k, warps: 4, stages: 2 };
+            Matmul::<f16>::new(&profile, config).is_ok()
+        };
+        let depth = [8, 16, 32].into_iter().find(|block_k| taken(block_k)).unwrap();
+        for k in [5 * depth + 8, 5 * depth + 3] {
+            check_product::<f16>(&profile, unit, [72, 72, k]);
         }
     }
 }

@@ -5,7 +5,7 @@
 //! a block holds as many tiles of each in shared memory as it has stages.
 
 use super::MatmulError;
-use super::tile::copies;
+use super::tile::{copies, least_depth};
 use crate::chip;
 use crate::unit::{Unit, UnitChoice};
 use quadpair::DType;
@@ -73,9 +73,15 @@ const INSTRUCTION_COLUMNS: usize = 256;
 /// Registers that a thread needs besides the sums of wgmma: these can't make room while a product is under way.
 const BESIDES_SUMS: usize = 48;
 
+/// Rows that four warps multiply together.
+const ROWS_TOGETHER: usize = 64;
+
 /// Whether the kernel can be written in this tile: whole products of the unit for each warp, or for each four where they
-/// multiply together, along rows and along columns, of a block that isn't much longer than wide, or wider than long.
+/// multiply together, along rows, columns and depth, of a block that isn't much longer than wide, or wider than long.
 const fn exists(unit: Unit, tile: &Tile) -> bool {
+    if unit.reads_shared() && tile.block_m < ROWS_TOGETHER || !tile.block_k.is_multiple_of(least_depth(unit)) {
+        return false;
+    }
     let [along_m, along_n] = super::MatmulTile::warp_grid(unit, [tile.block_m, tile.block_n], tile.warps);
     let [m, n] = match unit {
         Unit::M8N8K4 => [32, 32],
@@ -122,4 +128,57 @@ pub(crate) fn choose(profile: &Profile, dtype: DType, config: &MatmulConfig) -> 
         MatmulError::Tile { unit, tile: wanted, profile: profile.name.clone(), runs }
     };
     tile.map(|tile| Choice { unit, tile }).ok_or_else(none)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matmul::{Matmul, Variant};
+    use half::f16;
+
+    /// Every tile that a profile can have: sizes and warps are powers of two.
+    fn all_tiles() -> impl Iterator<Item = Tile> {
+        let powers = |from: u32, to: u32| (from..=to).map(|power| 1_usize << power);
+        let sizes = powers(3, 8).flat_map(move |m| powers(3, 8).map(move |n| (m, n)));
+        let sizes = sizes.flat_map(move |(m, n)| powers(3, 8).map(move |k| (m, n, k)));
+        sizes.flat_map(move |(block_m, block_n, block_k)| {
+            powers(0, 5).map(move |warps| Tile { block_m, block_n, block_k, warps, stages: 2 })
+        })
+    }
+
+    /// Each unit with a shipped profile that has it.
+    fn units() -> impl Iterator<Item = (Profile, Unit)> {
+        let first = |unit| Profile::shipped().find(|profile| Unit::of(profile).contains(&unit)).unwrap();
+        Unit::ALL.into_iter().map(move |unit| (first(unit), unit))
+    }
+
+    fn prepare(profile: &Profile, unit: Unit, tile: Tile) -> Result<Matmul<f16>, MatmulError> {
+        let mut profile = profile.clone();
+        *profile.tiles_mut(unit.name()).unwrap().1 = tile;
+        Matmul::new(&profile, MatmulConfig { unit: UnitChoice::Only(unit), tile: None })
+    }
+
+    #[test]
+    fn every_tile_of_a_profile_has_a_kernel_or_is_refused() {
+        let mut made = 0;
+        for (profile, unit) in units() {
+            for tile in all_tiles() {
+                let runs = exists(unit, &tile) && holds(&profile.limits, DType::F16, &tile);
+                made += usize::from(runs);
+                // What runs is compiled for each kind of line in memory; there is much of it.
+                if runs && !made.is_multiple_of(7) {
+                    continue;
+                }
+                match prepare(&profile, unit, tile) {
+                    Ok(matmul) => {
+                        let variant = Variant { aligned: [false; 3], ..Variant::default() };
+                        assert!(matmul.program(&variant).is_ok(), "{unit} {tile}");
+                    }
+                    Err(MatmulError::Tile { .. }) => assert!(!runs, "{unit} {tile}"),
+                    Err(other) => panic!("{unit} {tile}: {other}"),
+                }
+            }
+        }
+        assert!(made > 500);
+    }
 }

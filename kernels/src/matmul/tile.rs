@@ -17,6 +17,21 @@ const WARP_ROWS: usize = 16;
 /// Rows of a band of C.
 const BAND: usize = 1024;
 
+/// How deep the unit is: steps along k whose fragments are loaded at once.
+const fn step(unit: Unit) -> usize {
+    match unit {
+        Unit::M8N8K4 | Unit::Fma => 4,
+        Unit::M16N8K8 => 8,
+        Unit::M16N8K16 | Unit::Wgmma => 16,
+    }
+}
+
+/// The least depth of a tile, of which every depth is a multiple. Fragments of a step are loaded while the step before is
+/// multiplied, and the next tile sets out behind the first of them: that takes two.
+pub(super) const fn least_depth(unit: Unit) -> usize {
+    if unit.reads_shared() { step(unit) } else { 2 * step(unit) }
+}
+
 /// Whether every chip that has the unit copies from global to shared memory by itself.
 pub(super) const fn copies(unit: Unit) -> bool {
     matches!(unit, Unit::M16N8K16 | Unit::Wgmma)
@@ -31,7 +46,8 @@ pub struct MatmulTile {
     pub block_m: usize,
     /// Columns of a block.
     pub block_n: usize,
-    /// Depth of a tile.
+    /// Depth of a tile: a multiple of two steps of the unit, or of one of wgmma, which are 4 deep on m8n8k4 and FMA, 8 on
+    /// m16n8k8, and 16 on the others.
     pub block_k: usize,
     /// Warps of a block, an even power of two or twice one.
     pub warps: usize,
@@ -79,13 +95,9 @@ impl MatmulTile {
         }
     }
 
-    /// How deep the unit is: steps along k whose fragments are loaded at once.
+    /// Steps along k whose fragments are loaded at once.
     pub(super) const fn step(&self) -> usize {
-        match self.unit {
-            Unit::M8N8K4 | Unit::Fma => 4,
-            Unit::M16N8K8 => 8,
-            Unit::M16N8K16 | Unit::Wgmma => 16,
-        }
+        step(self.unit)
     }
 
     /// Steps of a tile.
