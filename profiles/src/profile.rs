@@ -1,6 +1,7 @@
 //! The data of a profile, as the YAML file has it.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use quadpair_layouts::mma::{FMA, Quadpairs};
 use serde::de::Error as _;
@@ -165,6 +166,11 @@ pub struct FlashTile {
     pub chunk: usize,
 }
 
+impl MatmulTile {
+    /// How many stages there can be: one is read while another is filled.
+    pub const STAGES: RangeInclusive<usize> = TWO..=6;
+}
+
 impl FlashTile {
     /// The most chunks of a head.
     pub const CHUNKS: usize = 4;
@@ -192,12 +198,13 @@ pub struct MatmulTile {
     pub block_k: usize,
     /// Warps of a block, which share out rows and columns.
     pub warps: usize,
-    /// Tiles of A and of B that shared memory has room for, on a unit whose chips can copy to it behind a thread's back.
+    /// Tiles of A and of B that shared memory has room for, of [`Self::STAGES`], on a unit whose chips can copy to it behind
+    /// a thread's back.
     #[serde(default = "two")]
     pub stages: usize,
 }
 
-/// The stages where a tile doesn't say: one is read while the other is filled.
+/// The stages where a tile doesn't say, the fewest.
 const TWO: usize = 2;
 
 fn two() -> usize {

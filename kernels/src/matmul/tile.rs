@@ -9,7 +9,7 @@ use crate::unit::Unit;
 use quadpair::prelude::*;
 
 /// Most tiles of an operand that are in shared memory at once.
-pub(super) const MOST_STAGES: usize = 6;
+pub(super) const MOST_STAGES: usize = *quadpair_profiles::MatmulTile::STAGES.end();
 
 /// Rows of C that a warp has together where four warps share an instruction.
 const WARP_ROWS: usize = 16;
@@ -51,7 +51,7 @@ pub struct MatmulTile {
     pub block_k: usize,
     /// Warps of a block, an even power of two or twice one.
     pub warps: usize,
-    /// Tiles of each operand that shared memory has room for, 2 to 6.
+    /// Tiles of each operand that shared memory has room for, 2 to 6: the profiles' `MatmulTile::STAGES`.
     pub stages: usize,
     /// How A and B lie in memory.
     pub order: [Order; 2],

@@ -17,8 +17,6 @@ const LARGEST: usize = 256;
 const NARROWEST: usize = 16;
 const WIDEST: usize = 128;
 
-const STAGES: RangeInclusive<usize> = 2..=6;
-
 impl Validator<'_> {
     pub(super) fn unit(&self, path: &str, own: &MatrixUnit, ptx: &Ptx) -> Result<(), ProfileError> {
         let field = |name: &str| format!("{path}.{name}");
@@ -125,7 +123,8 @@ impl Validator<'_> {
         self.size(&format!("{path}.block_n"), tile.block_n)?;
         self.size(&format!("{path}.block_k"), tile.block_k)?;
         self.warps(&format!("{path}.warps"), tile.warps, tile.block_m * tile.block_n)?;
-        self.count(&format!("{path}.stages"), tile.stages, STAGES, "tiles of A and B that shared memory has room for")
+        let stages = MatmulTile::STAGES;
+        self.count(&format!("{path}.stages"), tile.stages, stages, "tiles of A and B that shared memory has room for")
     }
 
     /// Warps that share out so many rows or elements, at least [`SMALLEST`] each.

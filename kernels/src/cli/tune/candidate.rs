@@ -1,8 +1,8 @@
 //! Which tiles are tried for a problem.
 //!
-//! A kernel's own list says which exist and fit. Many of these can't win, and aren't tried: a block of the matrix unit has 4
-//! or 8 warps, so that each sub-partition has as many, and a thread enough sums for the loads of a tile to be worth it. Chunks of
-//! less than 32 columns have a barrier for too few products.
+//! A kernel's own list says which exist and fit. Many of these can't win, and aren't tried: a thread has enough sums for the
+//! loads of a tile to be worth it; a block of attention has 4 or 8 warps, so that each sub-partition has as many, and chunks
+//! of 32 columns or more: narrower ones have a barrier for too few products.
 
 use quadpair::DType;
 use quadpair_kernels::unit::Unit;
