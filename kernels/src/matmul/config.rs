@@ -5,7 +5,7 @@
 //! a block holds as many tiles of each in shared memory as it has stages.
 
 use super::MatmulError;
-use super::tile::{copies, least_depth};
+use super::tile::least_depth;
 use crate::chip;
 use crate::unit::{Unit, UnitChoice};
 use quadpair::DType;
@@ -41,7 +41,7 @@ const fn extents(unit: Unit) -> ([usize; 3], &'static [usize]) {
 
 /// Tiles of A and B in shared memory, the usual number first: where they are copied, more than two are worth it.
 const fn stages(unit: Unit) -> &'static [usize] {
-    if copies(unit) { &[4, 3, 2] } else { &[2] }
+    if unit.copies() { &[4, 3, 2] } else { &[2] }
 }
 
 /// The tiles that matmul has kernels for on a unit and that the profile's chip can hold, for operands of a type. Those of one
@@ -102,7 +102,7 @@ fn has_registers(limits: &Limits, unit: Unit, dtype: DType, tile: &Tile) -> bool
     if unit.reads_shared() && threads * (sums + BESIDES_SUMS) > limits.registers_per_multiprocessor as usize {
         return false;
     }
-    let fetched = if copies(unit) { 0 } else { operands(tile) * dtype.bytes() as usize / 4 / threads };
+    let fetched = if unit.copies() { 0 } else { operands(tile) * dtype.bytes() as usize / 4 / threads };
     sums <= 128 && sums + fetched <= 160
 }
 

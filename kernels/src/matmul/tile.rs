@@ -32,11 +32,6 @@ pub(super) const fn least_depth(unit: Unit) -> usize {
     if unit.reads_shared() { step(unit) } else { 2 * step(unit) }
 }
 
-/// Whether every chip that has the unit copies from global to shared memory by itself.
-pub(super) const fn copies(unit: Unit) -> bool {
-    matches!(unit, Unit::M16N8K16 | Unit::Wgmma)
-}
-
 /// The comptime parameters: sizes, and the layouts that follow from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MatmulTile {
@@ -113,7 +108,7 @@ impl MatmulTile {
     /// Whether an operand's tiles are copied to shared memory by the chip, which takes aligned rows. Else they come through
     /// registers.
     pub(super) const fn copies(&self, operand: usize) -> bool {
-        copies(self.unit) && self.aligned[operand]
+        self.unit.copies() && self.aligned[operand]
     }
 
     /// How many tiles ahead of the one that is multiplied an operand's next one is.
