@@ -89,8 +89,9 @@ pub fn tiles(profile: &Profile, unit: Unit, dtype: DType, head_dim: usize) -> Ve
             all.extend(WIDTHS.map(|chunk| Tile { head_dim_le, rows_le, block_m, block_n, warps, quadpairs, chunk }));
         }
     }
+    let limits = &profile.limits;
     all.retain(|tile| {
-        exists(unit, tile) && has_registers(unit, dtype, tile) && holds(&profile.limits, unit, dtype, tile)
+        exists(unit, tile) && has_registers(limits, unit, dtype, tile) && holds(limits, unit, dtype, tile)
     });
     // By size, and in a size the usual rows a warp and the usual chunk before others.
     all.sort_by_key(|tile| {
@@ -114,6 +115,7 @@ const fn rows(tile: &Tile) -> usize {
 const fn rows_per_warp(unit: Unit) -> usize {
     match unit {
         Unit::Fma => 8,
+        Unit::Wgmma => 16,
         _ => 32,
     }
 }
@@ -153,15 +155,24 @@ fn exists(unit: Unit, tile: &Tile) -> bool {
         && !needless
 }
 
+/// Registers that a thread needs besides sums, scores and P on the unit that reads shared memory.
+const BESIDES_SUMS: usize = 48;
+
 /// Whether a thread's 255 registers are likely to do: for the sums, for the operands of a product, of which the next ones are
 /// loaded while the unit has the last, and for what comes from global memory. Not all of it is alive at once, so that a sum
 /// just above 255 can do.
-fn has_registers(unit: Unit, dtype: DType, tile: &Tile) -> bool {
+///
+/// The unit that reads shared memory takes nothing else through registers, but P of a tile waits there beside the next one's
+/// scores, and its sums can't make room for other values while a product is under way.
+fn has_registers(limits: &Limits, unit: Unit, dtype: DType, tile: &Tile) -> bool {
     let (scores, output) = (tile.block_n * rows(tile) / 32, columns(tile) * rows(tile) / 32);
+    if unit.reads_shared() {
+        let most = limits.registers_per_thread.min(limits.registers_per_multiprocessor / (32 * tile.warps as u32));
+        return scores + output + scores / 2 + BESIDES_SUMS <= most as usize;
+    }
     // How many quadpairs have the same of the left operand and of the right one; the deepest unit takes twice as much of both.
     let [left, right] = match (unit, tile.quadpairs) {
         (_, Some(Quadpairs::FourByOne)) => [1, 4],
-        (Unit::Wgmma, None) => [0, 0],
         (_, Some(Quadpairs::TwoByTwo)) | (Unit::M16N8K16, None) => [2, 2],
         (_, Some(Quadpairs::OneByFour)) => [4, 1],
         (_, None) => [1, 1],
@@ -281,6 +292,7 @@ mod tests {
             ("volta", Unit::M8N8K4, 72),
             ("turing", Unit::M16N8K8, 72),
             ("ampere", Unit::M16N8K16, 72),
+            ("hopper", Unit::Wgmma, 72),
             ("volta", Unit::Fma, 40),
         ] {
             let mut profile = Profile::by_name(name).unwrap();
@@ -328,5 +340,60 @@ mod tests {
         let error = prepare("volta", config).unwrap_err();
         let start = "no m8n8k4 kernel has a 48x32 tile at head dim 64 on volta; these run: ";
         assert!(error.starts_with(start) && error.contains("64x32"), "{error}");
+    }
+
+    /// The sums of a tile of 128 keys are too many for a warp of 32 rows, and P waits beside the next tile's scores.
+    #[test]
+    fn registers_of_wgmma_hold_its_sums() {
+        let hopper = Profile::by_name("hopper").unwrap();
+        let choice = |size, head_dim| {
+            let config = AttentionConfig { tile: Some(size), ..AttentionConfig::new(head_dim) };
+            choose(&hopper, DType::F16, &config).map(|choice| choice.tile.warps)
+        };
+        assert_eq!(choice((128, 128), 64).unwrap(), 8);
+        assert_eq!(choice((256, 64), 64).unwrap(), 16);
+        for (size, head_dim) in [((256, 128), 64), ((256, 128), 128), ((256, 64), 128), ((256, 32), 256)] {
+            let error = choice(size, head_dim).unwrap_err().to_string();
+            assert!(error.contains("these run: ") && error.contains("128x64"), "{error}");
+        }
+    }
+
+    #[test]
+    fn every_tile_of_a_profile_has_a_kernel_or_is_refused() {
+        let powers = |from: u32, to: u32| (from..=to).map(|power| 1_usize << power).collect::<Vec<_>>();
+        let (sizes, warps, mut made) = (powers(3, 8), powers(0, 5), 0);
+        for unit in Unit::ALL {
+            let profile = Profile::shipped().find(|profile| Unit::of(profile).contains(&unit)).unwrap();
+            let arrangements = if unit == Unit::M8N8K4 { Quadpairs::ALL.map(Some).to_vec() } else { vec![None] };
+            for ((block_m, block_n, warps), head_dim) in
+                product(&sizes, &sizes, &warps).into_iter().flat_map(|size| [24, 64, 96, 256].map(|d| (size, d)))
+            {
+                for (&quadpairs, chunk) in arrangements.iter().flat_map(|own| WIDTHS.map(|chunk| (own, chunk))) {
+                    // A head has at most so many chunks: a profile can't list this tile.
+                    if chunk * Tile::CHUNKS < head_dim {
+                        continue;
+                    }
+                    let (head_dim_le, rows_le) = (head_dim, None);
+                    let tile = Tile { head_dim_le, rows_le, block_m, block_n, warps, quadpairs, chunk };
+                    let fitted = adapted(tile, head_dim);
+                    let runs = exists(unit, &fitted) && holds(&profile.limits, unit, DType::F16, &fitted);
+                    made += usize::from(runs);
+                    // Compiling all that run takes minutes.
+                    if runs && !made.is_multiple_of(61) {
+                        continue;
+                    }
+                    let mut profile = profile.clone();
+                    *profile.tiles_mut(unit.name()).unwrap().0 = vec![tile];
+                    let config = AttentionConfig { unit: UnitChoice::Only(unit), ..AttentionConfig::new(head_dim) };
+                    let result = match runs {
+                        true => Attention::<f16, f32>::new(&profile, config).map(|_| ()),
+                        false => choose(&profile, DType::F16, &config).map(|_| ()),
+                    };
+                    let refused = matches!(result, Err(AttentionError::Tile { .. }));
+                    assert!(result.is_ok() || refused && !runs, "{unit} {tile}: {result:?}");
+                }
+            }
+        }
+        assert!(made > 500);
     }
 }
