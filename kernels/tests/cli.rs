@@ -174,6 +174,22 @@ fn ptx_names_the_launch() {
 }
 
 #[test]
+fn an_instance_is_made_for_the_first_chip_that_can_run_it() {
+    for (instance, target) in [
+        ("FLASH_64", "sm_70"),
+        ("FLASH_64_M16N8K8", "sm_75"),
+        ("FLASH_128_M16N8K16", "sm_80"),
+        ("FLASH_96_WGMMA", "sm_90a"),
+    ] {
+        let text = stdout(&quadpair(&["ptx", instance]));
+        assert!(text.lines().any(|line| line == format!(".target {target}")), "{instance} {target}");
+        stdout(&quadpair(&["explain", instance, "--json"]));
+    }
+    let asked = quadpair(&["ptx", "FLASH_96_WGMMA", "--profile", "volta"]);
+    assert!(asked.status.code() == Some(1) && String::from_utf8(asked.stderr).unwrap().contains("sm_70"));
+}
+
+#[test]
 fn ptx_goes_to_a_file() {
     let path = folder("ptx").join("kernel.ptx");
     let options = ["ptx", "flash_attention", "--head-dim", "96", "--tile", "64x32"];

@@ -124,6 +124,11 @@ fn values_of_kernels_are_layouts() {
     let scores = record(&["layout", "FLASH_96:s"]);
     assert_eq!(scores["layout"]["shape"], serde_json::json!([128, 64]));
     assert_eq!(scores["layout"]["elements_a_thread"], 64);
+    // Also where Volta lacks the instance's unit.
+    let scores = record(&["layout", "FLASH_128_WGMMA:s"]);
+    assert_eq!(scores["layout"]["shape"], serde_json::json!([128, 128]));
+    let scores = record(&["layout", "FLASH_64_M16N8K8:s"]);
+    assert_eq!(scores["layout"]["shape"], serde_json::json!([128, 64]));
     let banks = record(&["layout", "FLASH_96:shared0", "FLASH_96:#4"]);
     assert_eq!(banks["store"]["wavefronts"], banks["store"]["ideal"]);
     let error = "v0 of flash_attention is a scalar, which every thread has\n  FLASH_96:v0\n  ^^^^^^^^^^^";

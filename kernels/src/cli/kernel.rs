@@ -110,35 +110,34 @@ impl KernelChoice {
 impl Settings {
     /// Makes a kernel with these settings.
     pub fn make(&self, kernel: KernelName) -> Result<Made, CliError> {
-        let profile = self.chip.profile_or_volta()?;
+        let default = || self.chip.profile_or_volta();
         match kernel {
-            KernelName::VectorAdd => self.instance(&VECTOR_ADD, "vector_add", &profile),
-            KernelName::Matmul => self.matmul(&profile),
-            KernelName::FlashAttention => self.attention(&profile),
-            KernelName::Flash64 => self.instance(&FLASH_64, FLASH_64.name(), &profile),
-            KernelName::Flash96 => self.instance(&FLASH_96, FLASH_96.name(), &profile),
-            KernelName::Flash128 => self.instance(&FLASH_128, FLASH_128.name(), &profile),
-            KernelName::Flash256 => self.instance(&FLASH_256, FLASH_256.name(), &profile),
-            KernelName::Flash64M16N8K8 => self.instance(&FLASH_64_M16N8K8, FLASH_64_M16N8K8.name(), &profile),
-            KernelName::Flash128M16N8K16 => self.instance(&FLASH_128_M16N8K16, FLASH_128_M16N8K16.name(), &profile),
-            KernelName::Flash96Wgmma => self.instance(&FLASH_96_WGMMA, FLASH_96_WGMMA.name(), &profile),
-            KernelName::Flash128Wgmma => self.instance(&FLASH_128_WGMMA, FLASH_128_WGMMA.name(), &profile),
-            KernelName::Flash64Fma => self.instance(&FLASH_64_FMA, FLASH_64_FMA.name(), &profile),
+            KernelName::VectorAdd => self.instance(&VECTOR_ADD, "vector_add"),
+            KernelName::Matmul => self.matmul(&default()?),
+            KernelName::FlashAttention => self.attention(&default()?),
+            KernelName::Flash64 => self.instance(&FLASH_64, FLASH_64.name()),
+            KernelName::Flash96 => self.instance(&FLASH_96, FLASH_96.name()),
+            KernelName::Flash128 => self.instance(&FLASH_128, FLASH_128.name()),
+            KernelName::Flash256 => self.instance(&FLASH_256, FLASH_256.name()),
+            KernelName::Flash64M16N8K8 => self.instance(&FLASH_64_M16N8K8, FLASH_64_M16N8K8.name()),
+            KernelName::Flash128M16N8K16 => self.instance(&FLASH_128_M16N8K16, FLASH_128_M16N8K16.name()),
+            KernelName::Flash96Wgmma => self.instance(&FLASH_96_WGMMA, FLASH_96_WGMMA.name()),
+            KernelName::Flash128Wgmma => self.instance(&FLASH_128_WGMMA, FLASH_128_WGMMA.name()),
+            KernelName::Flash64Fma => self.instance(&FLASH_64_FMA, FLASH_64_FMA.name()),
         }
     }
 
     /// An instance, which has its size and tile already.
-    fn instance<K: Kernel>(
-        &self,
-        instance: &Instance<K>,
-        name: &'static str,
-        profile: &Profile,
-    ) -> Result<Made, CliError> {
+    fn instance<K: Kernel>(&self, instance: &Instance<K>, name: &'static str) -> Result<Made, CliError> {
         if let Some(tile) = &self.tile {
             return Err(tile.wrong(name, "none"));
         }
         let function = record(instance.kernel()).map_err(KernelError::from)?;
-        Ok(Made { function, program: instance.program(Target::from(profile))? })
+        let first = instance.program(Target::from(&self.chip.profile_or_volta()?));
+        // Volta can't run every instance: then it is made for the first chip that can, unless one was asked for.
+        let mut others = Profile::shipped().filter(|_| first.is_err() && self.chip.profile.is_none());
+        let other = others.find_map(|profile| instance.program(Target::from(&profile)).ok());
+        Ok(Made { function, program: other.map_or(first, Ok)? })
     }
 
     fn matmul(&self, profile: &Profile) -> Result<Made, CliError> {
