@@ -22,6 +22,11 @@ fn of_each_kind<T: Copy, K: PartialEq>(all: &[T], kind: impl Fn(&T) -> K) -> Vec
     (0..all.len()).filter(chosen).map(|i| all[i]).collect()
 }
 
+/// Whether a matrix unit takes bf16 on the chips of the first profile that has it.
+fn takes_bf16(unit: Unit) -> bool {
+    unit != Unit::Fma && unit.operands(&profile_with(unit)).contains(&DType::BF16.name())
+}
+
 /// What differs between the units and tiles of shipped profiles; what they share is there once.
 fn shipped<T: PartialEq>(tiles: impl Fn(&Profile, Unit) -> Vec<T>) -> Vec<(Unit, T)> {
     let mut all = Vec::new();
@@ -58,10 +63,16 @@ fn check_attention<T: Real>(unit: Unit, tile: FlashTile) {
 }
 
 #[test]
-fn attention_in_every_arrangement_and_chunk_and_slot() {
-    for (unit, head_dim) in
-        [(Unit::M8N8K4, 40), (Unit::M8N8K4, 136), (Unit::M16N8K8, 40), (Unit::M16N8K16, 40), (Unit::Fma, 40)]
-    {
+fn attention_in_every_arrangement_and_chunk() {
+    for (unit, head_dim) in [
+        (Unit::M8N8K4, 40),
+        (Unit::M8N8K4, 136),
+        (Unit::M16N8K8, 40),
+        (Unit::M16N8K16, 40),
+        (Unit::Wgmma, 40),
+        (Unit::Wgmma, 136),
+        (Unit::Fma, 40),
+    ] {
         let all = attention::tiles(&profile_with(unit), unit, DType::F16, head_dim);
         for tile in of_each_kind(&all, |tile| (tile.quadpairs, tile.chunk)) {
             check_attention::<f16>(unit, tile);
@@ -74,7 +85,7 @@ fn attention_in_every_shipped_tile() {
     let tiles = |profile: &Profile, unit: Unit| profile.tiles(unit.name()).unwrap().0.to_vec();
     for (unit, tile) in shipped(tiles) {
         check_attention::<f16>(unit, FlashTile { rows_le: None, ..tile });
-        if unit == Unit::M16N8K16 {
+        if takes_bf16(unit) {
             check_attention::<bf16>(unit, FlashTile { rows_le: None, ..tile });
         }
     }
@@ -136,7 +147,7 @@ fn matmul_in_the_shallowest_tile() {
 fn matmul_in_every_shipped_tile() {
     for (unit, tile) in shipped(|profile: &Profile, unit: Unit| vec![*profile.tiles(unit.name()).unwrap().1]) {
         check_matmul::<f16>(unit, tile);
-        if unit == Unit::M16N8K16 {
+        if takes_bf16(unit) {
             check_matmul::<bf16>(unit, tile);
         }
     }
