@@ -64,6 +64,8 @@ fn a_file_is_a_kernel_too() {
 
 #[test]
 fn what_cannot_be_inspected_is_an_error() {
+    // The model is Volta's, so that the kernel is too.
+    fails(&["FLASH_64_M16N8K8"], "sm_70");
     fails(&["matmlu"], "there is no kernel and no .ptx file matmlu; the kernels are vector_add, matmul");
     fails(&["/nowhere/k.ptx"], "cannot read /nowhere/k.ptx");
     fails(&["matmul", "--profile", "hopper", "--unit", "fma"], "profile hopper has no section `throughput`");

@@ -6,7 +6,8 @@
 //!
 //! ```text
 //! registers      block_n r / 32 scores, columns r / 32 of the output (columns: head dim, up to whole chunks), and a chunk
-//!                of K or V on its way, block_n chunk / (32 warps) elements
+//!                of K or V on its way, block_n chunk / (32 warps) elements; where the unit reads shared memory, no such
+//!                chunk but P, half as much as the scores
 //! shared memory  of the block: Q, block_m columns; two chunks, block_n chunk each; where K and V are copied a whole
 //!                tile of each, block_n columns, or two on the unit that reads them there; P, where it isn't shuffled
 //! ```

@@ -32,7 +32,7 @@ pub struct KernelChoice {
 }
 
 /// What a kernel is made for, its size and its tile.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Settings {
     #[command(flatten)]
     pub chip: Chip,

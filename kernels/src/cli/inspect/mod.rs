@@ -7,6 +7,7 @@ use super::kernel::{KernelName, Settings, kernel_names};
 use super::output::{print, print_json};
 use clap::ValueEnum;
 use quadpair_model::{Launch, Model, Options, Report};
+use quadpair_profiles::Profile;
 use std::path::{Path, PathBuf};
 
 /// Judge a kernel by a throughput model of its chip: what its main loop is bound by, and what share of peak it would reach.
@@ -57,8 +58,9 @@ struct Record<'r> {
 impl Inspect {
     /// Assembles and judges the kernel, and prints what was found.
     pub fn run(&self) -> Result<(), CliError> {
-        let model = Model::of(&self.settings.chip.profile_or_volta()?)?;
-        let ptx = self.ptx()?;
+        let profile = self.settings.chip.profile_or_volta()?;
+        let model = Model::of(&profile)?;
+        let ptx = self.ptx(&profile)?;
         let launch = Launch { parameters: &self.parameters, ..Launch::of(&ptx)? };
         let options = Options { taken: self.taken.clone(), branches: true, range: self.range, listing: self.listing };
         let report = model.inspect(&model.tools(self.tools.as_deref())?, &launch, &options)?;
@@ -68,11 +70,13 @@ impl Inspect {
         }
     }
 
-    /// The text of the kernel of this name, or of the file.
-    fn ptx(&self) -> Result<String, CliError> {
+    /// The text of the kernel of this name, for the model's chip and no other, or of the file.
+    fn ptx(&self, profile: &Profile) -> Result<String, CliError> {
+        let mut settings = self.settings.clone();
+        settings.chip.profile.get_or_insert_with(|| profile.name.clone());
         let path = Path::new(&self.kernel);
         match KernelName::from_str(&self.kernel, false) {
-            Ok(name) => Ok(self.settings.make(name)?.program.ptx().to_owned()),
+            Ok(name) => Ok(settings.make(name)?.program.ptx().to_owned()),
             Err(_) if path.extension().is_some_and(|end| end == "ptx") || path.is_file() => {
                 std::fs::read_to_string(path).map_err(|source| CliError::Read { path: path.into(), source })
             }
