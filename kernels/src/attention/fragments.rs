@@ -17,7 +17,7 @@
 //! The last tiles, which may not be whole or not be seen by all rows, are computed by the same function with masks.
 
 use super::kernel::{Found, Given};
-use super::place::{Part, Rows, Sight, behind, copy_chunk, fetch, fetch_chunk, part, sight};
+use super::place::{Part, Rows, Sight, behind, copy_chunk, fetch, fetch_chunk, fetch_queries, part, sight};
 use super::score::{Scoring, biased, exponent, fall, reference_to, scoring};
 use super::tile::{CHUNKS, FlashTile};
 use crate::tile::{VECTOR, product};
@@ -223,7 +223,7 @@ fn attend<T: Element>(
 /// All tiles of keys.
 #[device]
 pub(super) fn walk<T: Element>(given: Given, #[comptime] t: FlashTile) -> Found {
-    let Given { q: q_rows, k: k_rows, v: v_rows, lengths, n_q, scale, .. } = given;
+    let Given { k: k_rows, v: v_rows, lengths, n_q, .. } = given;
     let own = part(lengths, n_q, t);
     let Part { first_row, keys, .. } = own;
     let chunk_layout = t.staged(t.block_n, t.values(), T::DTYPE.bits());
@@ -245,11 +245,7 @@ pub(super) fn walk<T: Element>(given: Given, #[comptime] t: FlashTile) -> Found 
         if chunk > 0 {
             memory.q[chunk] = shared::<T>(queries);
         }
-        let mut rows = fetch(q_rows, first_row - n_q, t.block_m, chunk, true, t);
-        if t.round_q {
-            rows = (rows as f32 * scale).to::<T>();
-        }
-        memory.q[chunk].store(rows);
+        memory.q[chunk].store(fetch_queries::<T>(given, first_row, chunk, t));
     }
     if t.copies() {
         wait_group(1);

@@ -3,6 +3,7 @@
 //! Places of rows are counted from the end: the last one is at -1, and what is at 0 or behind it isn't there. So a mask is
 //! a comparison with 0, and the loop over the last keys needs one register for where it is.
 
+use super::kernel::Given;
 use super::tile::FlashTile;
 use crate::tile::row_aligned;
 use quadpair::prelude::*;
@@ -112,6 +113,18 @@ pub(super) fn fetch(
         None => load(place),
         Some(mask) => load_masked(place, mask, 0.0),
     }
+}
+
+/// A chunk of the block's rows of Q, scaled and rounded if it is to be.
+#[device]
+pub(super) fn fetch_queries<T: Element>(
+    given: Given,
+    first_row: Tile,
+    #[comptime] chunk: usize,
+    #[comptime] t: FlashTile,
+) -> Tile {
+    let rows = fetch(given.q, first_row - given.n_q, t.block_m, chunk, true, t);
+    if t.round_q { (rows as f32 * given.scale).to::<T>() } else { rows }
 }
 
 /// The rows behind the next `count`.

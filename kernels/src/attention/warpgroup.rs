@@ -14,7 +14,7 @@
 //! the sums down stands behind the softmax, and the reference follows the largest score exactly.
 
 use super::kernel::{Found, Given};
-use super::place::{Part, Rows, Sight, behind, copy, fetch, part, sight};
+use super::place::{Part, Rows, Sight, behind, copy, fetch_queries, part, sight};
 use super::score::{Scoring, biased, exponent, fall, reference_to, scoring};
 use super::tile::{CHUNKS, FlashTile};
 use quadpair::prelude::*;
@@ -159,7 +159,7 @@ fn attend<T: Element>(
 /// All tiles of keys.
 #[device]
 pub(super) fn walk<T: Element>(given: Given, #[comptime] t: FlashTile) -> Found {
-    let Given { q: q_rows, k, v, lengths, n_q, scale, .. } = given;
+    let Given { k, v, lengths, n_q, .. } = given;
     if t.blocks_at_once() > 1 {
         blocks_at_once(t.blocks_at_once());
     }
@@ -178,11 +178,7 @@ pub(super) fn walk<T: Element>(given: Given, #[comptime] t: FlashTile) -> Found 
     bring(even.k, k, 0 - keys, true, t);
     commit_group();
     for chunk in 0..t.chunks() {
-        let mut rows = fetch(q_rows, first_row - n_q, t.block_m, chunk, true, t);
-        if t.round_q {
-            rows = (rows as f32 * scale).to::<T>();
-        }
-        memory.q[chunk].store(rows);
+        memory.q[chunk].store(fetch_queries::<T>(given, first_row, chunk, t));
     }
     wait_group(0);
     barrier();

@@ -4,7 +4,7 @@
 //! loaded and staged as its transpose, row by row, and the unit takes it from there. m8n8k4 has a fragment for each case,
 //! with 4 neighbours in memory in a thread: of k, or of a row or column of the result.
 
-use crate::tile::{VECTOR, loaded_rows};
+use crate::tile::{VECTOR, for_matrices, loaded_rows};
 use crate::unit::Unit;
 use quadpair::prelude::*;
 
@@ -208,7 +208,7 @@ impl MatmulTile {
         let loaded = self.loaded(operand);
         let [rows, columns] = [loaded.shape().extent(0), loaded.shape().extent(1)];
         match self.unit {
-            Unit::M16N8K16 => return swizzled_rows(rows, columns),
+            Unit::M16N8K16 => return for_matrices(rows, columns),
             Unit::Wgmma => {
                 return nvmma_shared([rows, columns], if columns < 64 { 2 * columns } else { 128 }, 16, false);
             }
@@ -236,13 +236,6 @@ const fn line_lanes(rows: usize, columns: usize, warps: usize, steps: usize) -> 
     let needed = (32 * warps * steps / rows).next_power_of_two();
     let wanted = if needed > 8 { needed } else { 8 };
     if wanted < columns / VECTOR { wanted } else { columns / VECTOR }
-}
-
-/// Rows of 16-byte chunks that are XORed with the row, so that neither eight rows of a matrix nor one row's eight chunks
-/// lie in the same banks.
-const fn swizzled_rows(rows: usize, columns: usize) -> SharedLayout {
-    let chunks = if columns < 64 { columns / 8 } else { 8 };
-    swizzled([rows, columns], 8, 8 / chunks, chunks, [1, 0])
 }
 
 /// How a matrix lies in memory.
